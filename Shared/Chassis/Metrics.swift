@@ -202,7 +202,7 @@ extension Metric {
         ["bundle", "environment"])
     /// Waiting: compared, or compared again. Given up: Apple no longer lists them.
     public static let incompleteDays = gauge(
-        "storekeeper_coverage_incomplete_days",
+        "storekeeper_coverage_incomplete",
         "Days that are over and not complete (all that Apple lists is in the ledger or rejected), by state: waiting, given-up.",
         ["bundle", "environment", "state"])
     /// Kinds: failures, sweep, heartbeats.

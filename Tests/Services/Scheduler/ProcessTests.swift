@@ -110,7 +110,7 @@ import Testing
             // A day that Apple does not list any more.
             let app = SchedulerFixture.app
             let series =
-                #"storekeeper_coverage_incomplete_days{bundle="\#(app.bundleId)",environment="Production",state="given-up"}"#
+                #"storekeeper_coverage_incomplete{bundle="\#(app.bundleId)",environment="Production",state="given-up"}"#
             for scheduler in schedulers { #expect(await scheduler.shows("\(series) 0")) }
             try await CoverageStore(fixture.connection).giveUp(
                 app.environment, app.bundleId, days: [SchedulerFixture.now], window: UUID(), because: "test",
