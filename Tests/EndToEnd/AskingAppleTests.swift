@@ -21,7 +21,9 @@ extension EndToEnd {
                     #expect(followed.ending == .exit(0), "\(followed.log)")
                     #expect(followed.text.contains("SUCCESS") && followed.text.contains("recordedAt"))
 
-                    let customer = try #require(try await apple.customers().first { $0.environment == "Production" })
+                    // One-time purchases have no status, and no renewal info to fetch.
+                    let customer = try #require(
+                        try await apple.customers().first { $0.environment == "Production" && $0.status != nil })
                     let production = ["--app", "com.example.app", "--environment", "Production"]
                     let order = try #require(customer.orderIds.first)
                     let found = try await apple.storekeeper(["lookup", "order", order] + production)
