@@ -12,7 +12,7 @@ struct Recover: Subcommand {
             Opens one window, a span of Apple's notification history, per app and environment. The scheduler fetches it, \
             the recovery service compares it with the ledger (the table of all notifications) and sends missing \
             notifications through the pipeline, and the command follows until the windows close. Apple keeps 180 days of \
-            history (Sandbox: 30); use storekeeper backfill beyond that.
+            history (Sandbox: 30). Beyond that, storekeeper backfill imports the purchases of listed customers.
 
             Exit codes: 0 all is compared, nothing is missing; 1 failed, or notifications are missing; 130 interrupted: the \
             services continue.
