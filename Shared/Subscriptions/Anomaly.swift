@@ -148,10 +148,7 @@ extension PurchaseEvent {
         guard eventType?.isEnd == true || (status == 2 && !mayHoldOlderTransaction), let transaction,
             transaction.hasPeriod
         else { return false }
-        // The status may be of the running period, and the transaction paid for the next.
-        guard let end = transaction.expiresDate, transaction.revocationDate == nil,
-            transaction.beginning <= version.signedDate
-        else { return false }
+        guard let end = transaction.expiresDate, transaction.revocationDate == nil, !isPaidAhead else { return false }
         return end.timeIntervalSince(version.signedDate) > BillingRules.day
     }
 }

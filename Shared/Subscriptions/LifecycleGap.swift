@@ -114,6 +114,9 @@ extension PurchaseEvent {
         }
     }
 
+    /// Whether its transaction pays for a period that has not begun; the status may be of the one that runs.
+    var isPaidAhead: Bool { transaction.map { $0.beginning > version.signedDate } ?? false }
+
     /// Whether Apple signed the event within a minute after a purchase, other than one of more seats.
     var isWithPurchase: Bool {
         guard let bought = transaction?.purchaseDate, transaction?.additionalTransactionReason == nil else {

@@ -34,9 +34,7 @@ struct TransitionRules {
     }
 
     private var hasEnded: Bool {
-        if earlier.eventType?.isEnd == true { return true }
-        // The status may be of the running period, and the transaction paid for the next.
-        return earlier.status == 2 && earlier.transaction.map { $0.beginning <= earlier.version.signedDate } ?? true
+        earlier.eventType?.isEnd == true || (earlier.status == 2 && !earlier.isPaidAhead)
     }
 
     private var wasRenewing: Bool { earlier.renewal?.autoRenewStatus == true }

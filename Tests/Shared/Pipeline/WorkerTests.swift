@@ -182,44 +182,6 @@ private struct Outage: Stage {
 }
 
 /// A broker, a topic to read, a topic to write, and the parts of a worker between them.
-/// Batches of so many records; nil is a turn without any.
-private final class ScriptedSource: Source {
-    let taken = Mutex(0)
-    private let batches: [Int?]
-    private let end = AsyncStream.makeStream(of: Void.self)
-
-    init(batches: [Int?]) { self.batches = batches }
-
-    func ended() async { for await _ in end.stream { return } }
-
-    func next() async throws -> Batch? {
-        let turn = taken.withLock { taken in
-            taken += 1
-            return taken - 1
-        }
-        guard turn < batches.count else {
-            end.continuation.yield()
-            try await Task.sleep(for: .seconds(3600))
-            return nil
-        }
-        return batches[turn].map { count in
-            Batch(
-                records: (0..<count).map {
-                    Batch.Record(
-                        wire: Even.Text("2").record(),
-                        position: LogPosition(topic: "in", partition: 0, offset: Int64($0)), timestamp: nil)
-                })
-        }
-    }
-
-    func rewind() {}
-    func close() {}
-}
-
-private struct AcceptingSettlement: Settlement {
-    func settle(_ processed: ProcessedBatch<Even>) -> Settled { .settled }
-}
-
 private struct WorkerHarness {
     struct Variables: WorkerVariables {
         let brokers = Variable.kafkaBrokers
