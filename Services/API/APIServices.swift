@@ -19,8 +19,7 @@ struct APIServices: Sendable {
 
     init(_ context: ServiceContext<Configuration>) throws {
         let settings = context.settings
-        var configuration = settings.postgres(for: "api")
-        configuration.plansOnce = true
+        let configuration = settings.postgres(for: "api", plansOnce: true)
         func connection() -> PostgresConnection {
             PostgresConnection(configuration, logger: context.logger)
         }

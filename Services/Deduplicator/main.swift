@@ -13,7 +13,8 @@ await ServiceProcess(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
     let connection = try await WorkerConnection(context, stage: .deduplicator, reading: Topics.verified.route)
-    let database = PostgresConnection(context.settings.postgres(for: "deduplicator"), logger: context.logger)
+    let database = PostgresConnection(
+        context.settings.postgres(for: "deduplicator", plansOnce: true), logger: context.logger)
     let parts = connection.services(
         running: Deduplicate(seen: SeenNotificationStore(database), now: context.clock.now),
         settlement: KafkaSettlement(connection, to: Topics.unique))

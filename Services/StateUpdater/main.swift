@@ -15,7 +15,8 @@ await ServiceProcess(
 ) { context in
     let connection = try await WorkerConnection(
         context, stage: .stateUpdater, reading: Topics.unique.route, offsetReset: .error)
-    let database = PostgresConnection(context.settings.postgres(for: "state-updater"), logger: context.logger)
+    let database = PostgresConnection(
+        context.settings.postgres(for: "state-updater", plansOnce: true), logger: context.logger)
     let positions = StoredPositions(
         PositionStore(database), consumer: connection.consumer, group: ServiceName.stateUpdater.group,
         logger: context.logger)

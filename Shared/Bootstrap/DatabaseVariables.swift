@@ -38,10 +38,14 @@ extension Variable where Value == String? {
 
 extension Settings where Table: DatabaseVariables {
     /// The connection settings.
-    /// - Parameter service: becomes the connection's application name.
-    package func postgres(for service: String) -> PostgresConfiguration {
-        PostgresConfiguration(
+    /// - Parameters:
+    ///   - service: becomes the connection's application name.
+    ///   - plansOnce: whether statements are planned once.
+    package func postgres(for service: String, plansOnce: Bool = false) -> PostgresConfiguration {
+        var configuration = PostgresConfiguration(
             url: self.database, applicationName: "storekeeper \(service)", passwordFile: self.databasePasswordFile,
             schema: self.schema)
+        configuration.plansOnce = plansOnce
+        return configuration
     }
 }

@@ -3,7 +3,7 @@ import Postgres
 import struct Foundation.Date
 
 /// The writes of `LedgerStore.apply`. Every writer sends them in the same order, so that two writers of the same rows wait
-/// for each other without a deadlock. Larger statements without rows are not sent.
+/// for each other without a deadlock. Statements without rows are not sent.
 struct LedgerWriting {
     private let transaction: PostgresTransaction
     private var sent: [Statement] = []
@@ -52,9 +52,9 @@ struct LedgerWriting {
         }
     }
 
-    /// Runs after the payloads are written, because it reads them: a copy may repeat an entry of the same batch. Sent without
-    /// copies as well.
+    /// Runs after the payloads are written, because it reads them: a copy may repeat an entry of the same batch.
     mutating func keepConflicts(of repeated: [LedgerEntry], recordedAt: Date) throws {
+        guard !repeated.isEmpty else { return }
         try send(LedgerStatements.command(keepingConflictsOf: repeated, recordedAt: recordedAt))
     }
 

@@ -100,9 +100,14 @@ import Testing
 
     /// A plan of an empty table would read the whole table for every batch: the rows read for a notification would grow with
     /// the ledger.
-    @Test func `No plan made on empty tables is kept: a notification reads as few rows in a full ledger`() async throws
-    {
-        try await LedgerStoreTests.use { connection, _ async throws in
+    @Test(arguments: [false, true])
+    func `No plan made on empty tables is kept: a notification reads as few rows in a full ledger`(
+        plansOnce: Bool
+    ) async throws {
+        try await LedgerStoreTests.use { _, configuration async throws in
+            var configuration = configuration
+            configuration.plansOnce = plansOnce
+            let connection = TestDatabase.connection(configuration)
             for statement in StorageStatements.all { try await connection.prepare(statement) }
             var fixtures = Fixtures(seed: 801)
             let store = LedgerStore(connection)

@@ -43,11 +43,12 @@ import Testing
             var fixtures = Fixtures(seed: 77)
             var entries = fixtures.entries(30)
             entries[0].signedPayload = SignedOriginalTests.likeApple(seed: 1)
-            let batch = entries
+            // With a copy, which has the store look for conflicting contents.
+            let batch = entries + [entries[0]]
             let store = LedgerStore(TestDatabase.connection(database))
             let observer = TestDatabase.connection(database)
             let error = try await Self.holding(table, in: database) {
-                async let outcome = store.apply(batch, moving: [Fixtures.move(0, 30)], recordedAt: Fixtures.now)
+                async let outcome = store.apply(batch, moving: [Fixtures.move(0, 31)], recordedAt: Fixtures.now)
                 for backend in try await TestDatabase.blockedBackends(asking: observer) {
                     try await TestDatabase.terminate(backend, asking: observer)
                 }
@@ -61,7 +62,7 @@ import Testing
             #expect(error?.meaning == .connectionLost)
             #expect(try await StatusStore(connection).notifications() == 0)
             #expect(try await TimelineStore(connection).newest(1).isEmpty)
-            let again = try await store.apply(batch, moving: [Fixtures.move(0, 30)], recordedAt: Fixtures.now)
+            let again = try await store.apply(batch, moving: [Fixtures.move(0, 31)], recordedAt: Fixtures.now)
             guard case .applied(let applied) = again else {
                 Issue.record("fenced")
                 return
