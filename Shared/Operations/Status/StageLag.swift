@@ -78,6 +78,10 @@ package struct StageLag: Sendable {
     /// When the oldest unread record was written; nil where the broker does not return it in time.
     private func oldest(_ lags: [PartitionLag]) async throws -> Date? {
         guard !lags.isEmpty else { return nil }
+        // One record of each partition is enough, however many wait.
+        var configuration = configuration
+        configuration.overrides.merge(
+            ["fetch.message.max.bytes": "65536", "queued.max.messages.kbytes": "1024"]) { _, own in own }
         let consumer = try Consumer(configuration, group: "\(ServiceName.storekeeper.group).status", logger: .silent)
         try await consumer.assign(
             lags.map { TopicPartitionOffset($0.partition, offset: max($0.committed ?? $0.low, $0.low)) })

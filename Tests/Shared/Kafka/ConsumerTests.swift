@@ -275,7 +275,7 @@ import Testing
             "enable.auto.commit": "false", "enable.auto.offset.store": "false",
             "partition.assignment.strategy": "range", "allow.auto.create.topics": "false", "group.instance.id": "",
             "enable.partition.eof": "false", "socket.nagle.disable": "true", "group.id": "readers",
-            "auto.offset.reset": "error", "queued.max.messages.kbytes": "16384",
+            "auto.offset.reset": "error", "fetch.max.bytes": "4194304",
         ]
         for (name, value) in expected { #expect(try await (consumer.setting(name) ?? "") == value, "\(name)") }
         let earliest = try Consumer(configuration, group: "readers", logger: quiet)
