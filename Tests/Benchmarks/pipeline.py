@@ -175,7 +175,8 @@ def percentiles(values):
 
 
 def show(run, signatures=None):
-    """Prints what a run cost, and returns whether it was equal, with notifications a second and milliseconds each."""
+    """Prints what a run cost, and returns whether it was equal, with notifications a second and milliseconds each.
+    `signatures` was measured before the run, and is measured again after it."""
     report, figures = run.report(), run.figures()
     count = figures["notifications"]
     rate = count / (figures["last"] - figures["first"])
@@ -196,48 +197,115 @@ def show(run, signatures=None):
     own = 1000 * sum(seconds for command, (seconds, _) in totals.items() if command not in APART) / count
     print(f"{'the pipeline':18} {own:7.3f}, without simulator, development broker and checks")
     if signatures:
+        signatures = (signatures + three_verifications()) / 2
         print(f"{'three signatures':18} {signatures:7.3f}, openssl speed ecdsap256: the pipeline is {own / signatures:.1f} times that")
     return report["isClean"], rate, own
 
 
-def peer(server, directory, work, count, simulated, ours):
+APPS = [
+    "com.example.app:1234567890:Production,Sandbox", "com.example.reader:1234567891:Production",
+    "com.example.trainer:1234567892:Sandbox"]
+
+
+def posted(directory, authority, url, count, simulated, process, *others):
+    """Posts notifications that are signed before to a server, and returns what the simulator told, with the seconds of
+    processor time of the server and of others."""
+    try:
+        ports.wait_until(f"{url} listens", 30, lambda: ports.get(url)[0])
+        watch = Watch(process.pid, *others)
+        told = json.loads(subprocess.run(
+            [directory / "simulator", "run", "--presigned", "--json", "--count", str(count), "--target", url,
+             "--authority", authority, "--timeout", "60", *simulated, *(word for app in APPS for word in ("--app", app))],
+            check=True, capture_output=True, text=True).stdout)
+        watch.look()
+        seconds = sum(used for used, _ in watch.totals().values())
+        watch.end()
+        return told, seconds
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def peer(server, directory, work, authority, count, simulated, ours):
     """Prints what Apple's Python library costs behind an HTTP server of Python's, beside a run of the pipeline."""
     python = root / ".build/peers/bin/python"
     if not python.exists() or subprocess.run([python, "-c", "import appstoreserverlibrary, psycopg2"], capture_output=True).returncode:
         subprocess.run([sys.executable, "-m", "venv", root / ".build/peers"], check=True)
         subprocess.run(
             [python, "-m", "pip", "install", "--quiet", "app-store-server-library==3.1.2", "psycopg2-binary==2.9.13"], check=True)
-    authority, port, apps = work / "authority", ports.free_port(), [
-        "com.example.app:1234567890:Production,Sandbox", "com.example.reader:1234567891:Production",
-        "com.example.trainer:1234567892:Sandbox"]
-    # Creates the authority.
-    subprocess.run(
-        [directory / "simulator", "make", "--case", "test", "--authority", authority], check=True, stdout=subprocess.DEVNULL)
+    port = ports.free_port()
     server.sql("create database peer")
     url = server.url().removesuffix("postgres") + "peer"
     process = subprocess.Popen(
-        [python, root / "Tests/Benchmarks/peer.py", str(port), authority / "root.pem", url, *apps], start_new_session=True)
-    try:
-        ports.wait_until("the peer listens", 30, lambda: ports.get(f"http://127.0.0.1:{port}/")[0])
-        watch = Watch(process.pid, server.process())
-        told = json.loads(subprocess.run(
-            [directory / "simulator", "run", "--presigned", "--json", "--count", str(count), "--target", f"http://127.0.0.1:{port}/",
-             "--authority", authority, "--timeout", "60", *simulated, *(word for app in apps for word in ("--app", app))],
-            check=True, capture_output=True, text=True).stdout)
-        watch.look()
-        seconds = {name: used for name, (used, _) in watch.totals().items()}
-        watch.end()
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        [python, root / "Tests/Benchmarks/peer.py", str(port), authority / "root.pem", url, *APPS], start_new_session=True)
+    told, seconds = posted(
+        directory, authority, f"http://127.0.0.1:{port}/", count, simulated, process, server.process())
     stored = int(subprocess.run(
         [server.bin / "psql", "-XAtq", "-d", url, "-c", "select count(*) from peer_notification"],
         check=True, capture_output=True, text=True).stdout)
-    rate, each = stored / told["seconds"], 1000 * sum(seconds.values()) / stored
+    rate, each = stored / told["seconds"], 1000 * seconds / stored
     print(f"\nApple's Python library, http.server and one insert in the request: {stored} rows, {rate:.0f} a second, "
           f"{each:.3f} ms of processor time each, answered within {told['p50']:.0f} / {told['p95']:.0f} / {told['p99']:.0f} ms "
           "(p50 / p95 / p99)")
     print(f"the pipeline takes {ours[0] / rate:.1f} times as many, at {ours[1] / each:.3f} of the processor time")
+
+
+# A synchronous producer of lua-nginx-kafka keeps its sends in one buffer, so requests cannot share one: each makes its own.
+NGINX = """
+load_module {modules}/ndk_http_module.so;
+load_module {modules}/ngx_http_lua_module.so;
+daemon off;
+worker_processes auto;
+pid {work}/nginx.pid;
+error_log {work}/nginx.log;
+events {{ worker_connections 1024; }}
+http {{
+    access_log off;
+    client_body_temp_path {work}/bodies;
+    client_body_buffer_size 128k;
+    server {{
+        listen 127.0.0.1:{port};
+        location = /v1/notifications {{
+            content_by_lua_block {{
+                ngx.req.read_body()
+                local body = ngx.req.get_body_data()
+                if not body then return ngx.exit(405) end
+                local producer = require("nginx.kafka.producer"):new(
+                    {{ {brokers} }}, {{ producer_type = "sync", required_acks = -1, api_version = 2 }})
+                local sent, problem = producer:send("notifications.received", nil, body)
+                if not sent then
+                    ngx.log(ngx.ERR, problem)
+                    return ngx.exit(503)
+                end
+            }}
+        }}
+    }}
+}}
+"""
+
+
+def receivers(directory, work, authority, count, simulated):
+    """Prints what `ingest` and nginx with lua-nginx-kafka cost for the same requests, before the same given Kafka."""
+    servers, results = os.environ["KAFKA_BOOTSTRAP_SERVERS"], []
+    for name in ("ingest", "nginx"):
+        port = ports.free_port()
+        if name == "ingest":
+            command, environment = [directory / "ingest"], {
+                "STOREKEEPER_INGEST_ADDRESS": f"127.0.0.1:{port}", "STOREKEEPER_ADMIN_ADDRESS": f"127.0.0.1:{ports.free_port()}"}
+        else:
+            brokers = ", ".join(
+                '{{ host = "{}", port = {} }}'.format(*each.strip().rsplit(":", 1)) for each in servers.split(","))
+            (work / "nginx.conf").write_text(
+                NGINX.format(modules="/usr/lib/nginx/modules", work=work, port=port, brokers=brokers))
+            command, environment = ["nginx", "-c", work / "nginx.conf", "-e", work / "nginx.log"], {}
+        process = subprocess.Popen(command, start_new_session=True, env=os.environ | environment, stdout=subprocess.DEVNULL)
+        told, seconds = posted(directory, authority, f"http://127.0.0.1:{port}/v1/notifications", count, simulated, process)
+        accepted = told["answers"]["200"]
+        results.append((accepted / told["seconds"], 1000 * seconds / accepted))
+        print(f"{name}: {accepted} of {told['deliveries']} requests answered 200, {results[-1][0]:.0f} a second, {results[-1][1]:.3f} ms of "
+              f"processor time each, answered within {told['p50']:.0f} / {told['p95']:.0f} / {told['p99']:.0f} ms (p50 / p95 / p99)")
+    (ours, own), (rate, each) = results
+    print(f"ingest takes {ours / rate:.1f} times as many, at {own / each:.2f} of the processor time")
 
 
 def idle(run, seconds):
@@ -281,7 +349,14 @@ def main():
             clean, *ours = show(
                 Run(server, directory, "full_speed", "--json", "--presigned", "--count", str(options.count), *simulated), signatures)
             if options.peers:
-                peer(server, directory, work, options.peers, simulated, ours)
+                authority = work / "authority"
+                # Creates it.
+                subprocess.run(
+                    [directory / "simulator", "make", "--case", "test", "--authority", authority], check=True,
+                    stdout=subprocess.DEVNULL)
+                peer(server, directory, work, authority, options.peers, simulated, ours)
+                if "KAFKA_BOOTSTRAP_SERVERS" in os.environ:
+                    receivers(directory, work, authority, options.peers, simulated)
         for rate in filter(None, options.rates.split(",")):
             count = max(1, int(float(rate) * 30))
             name = f"at_{rate.replace('.', '_')}_a_second"
