@@ -13,7 +13,7 @@ extension EndToEnd {
             `storekeeper apple follows a test notification, looks up an order, and fetches customers once and no more`()
             async throws
         {
-            try await EndToEnd.withLine { services in
+            try await EndToEnd.withPipeline { services in
                 try await SimulatedApple.use(services, count: 60, droppingOneIn: 0) { apple in
                     try await apple.waitUntil("Apple has sent all") { await apple.control.isFinished() }
                     let sandbox = ["--app", "com.example.app", "--environment", "Sandbox"]

@@ -42,9 +42,11 @@ extension EndToEnd {
         ]
 
         @Test func `Bad input of every kind gets its answer, ends in its place, and stops nothing`() async throws {
-            try await EndToEnd.withLine(settings: [.ingest: ["STOREKEEPER_INGEST_READ_TIMEOUT": "1s"]]) { services in
+            try await EndToEnd.withPipeline(
+                settings: [.ingest: ["STOREKEEPER_INGEST_READ_TIMEOUT": "1s"]]
+            ) { services in
                 let target = try #require(await services.processes.target)
-                let letters = try await RejectionCounter(services.kafka, logger: .silent)
+                let letters = try await DeadLetterCounter(services.kafka, logger: .silent)
                 let watching = Task { await letters.watch() }
                 for (body, status, error) in Self.impossible {
                     let answer = try await Self.post(body, to: target)

@@ -12,25 +12,25 @@ import Testing
     static let binaries = InstalledBinaries(
         in: URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path)
 
-    /// Lends a line on a fresh database and on a broker of its own, or the one of KAFKA_BOOTSTRAP_SERVERS.
-    static func withLine<Result: Sendable>(
+    /// Starts all services on a fresh database and on a broker of their own, or the one of KAFKA_BOOTSTRAP_SERVERS.
+    static func withPipeline<Result: Sendable>(
         counts: [ServiceKind: Int] = [:], settings: [ServiceKind: [String: String]] = [:],
         environment further: [String: String] = [:],
         _ body: @escaping @Sendable (DevelopmentEnvironment.RunningServices) async throws -> Result
     ) async throws -> Result {
         try await TestDatabase.use(isMigrated: false) { database in
-            try await withLine(
+            try await withPipeline(
                 on: database.url, counts: counts, settings: settings, environment: further, body)
         }
     }
 
     /// The same on a given database.
-    static func withLine<Result: Sendable>(
+    static func withPipeline<Result: Sendable>(
         on databaseURL: String, counts: [ServiceKind: Int] = [:], settings: [ServiceKind: [String: String]] = [:],
         environment further: [String: String] = [:],
         _ body: @escaping @Sendable (DevelopmentEnvironment.RunningServices) async throws -> Result
     ) async throws -> Result {
-        // Members that were killed are missed sooner than a real line would miss them.
+        // The group notices killed members sooner than in production.
         var environment = [
             "KAFKA_SESSION_TIMEOUT_MS": "4000", "KAFKA_HEARTBEAT_INTERVAL_MS": "500", "DATABASE_URL": databaseURL,
         ]
@@ -41,7 +41,7 @@ import Testing
         ).use(telling: { _ in }, body)
     }
 
-    /// Looks at the ledger of a line.
+    /// Reads the ledger of running services.
     static func ledger(of services: DevelopmentEnvironment.RunningServices) -> LedgerReader {
         LedgerReader(
             connection: TestDatabase.connection(

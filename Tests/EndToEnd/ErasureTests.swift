@@ -19,7 +19,7 @@ extension EndToEnd {
         @Test func `After an erasure no table names the customer, and topics only until the certificate says`()
             async throws
         {
-            try await EndToEnd.withLine { services in
+            try await EndToEnd.withPipeline { services in
                 let shop = try await Shop(services)
                 let token = try await shop.customer("user-4711")
                 try await shop.upload("71000000000001", of: token, day: 0)

@@ -9,7 +9,7 @@ extension EndToEnd {
     struct LedgerTests {
         @Test func `Ledger equals the simulator's record, with two of each worker at once`() async throws {
             let counts: [ServiceKind: Int] = [.verifier: 2, .deduplicator: 2, .stateUpdater: 2]
-            try await EndToEnd.withLine(counts: counts) { services in
+            try await EndToEnd.withPipeline(counts: counts) { services in
                 let options = SimulatorRun.Options(
                     count: 500, seed: 11, subscriptions: 60, duplicates: 0.2, reorder: 30, tampered: 0.06)
                 let report = try #require(
@@ -58,7 +58,7 @@ extension EndToEnd {
         @Test func `Ledger has everything once after each process in turn was killed and started again under load`()
             async throws
         {
-            try await EndToEnd.withLine { services in
+            try await EndToEnd.withPipeline { services in
                 let ledger = EndToEnd.ledger(of: services)
                 let options = SimulatorRun.Options(
                     rate: 40, seed: 12, subscriptions: 60, duplicates: 0.1, reorder: 20, tampered: 0.03)

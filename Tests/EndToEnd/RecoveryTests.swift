@@ -30,11 +30,11 @@ extension EndToEnd {
             try await Self.withApple(count: 500, droppingOneIn: 100) { apple in
                 try await apple.waitUntil("the pipeline is at work") { try await apple.stored() > 60 }
                 _ = try await apple.services.processes.stop("ingest")
-                let before = try apple.book().attempts.count
+                let before = try apple.record().attempts.count
                 // An hour of Apple's is a tenth of a second: three days are 7.2 seconds.
                 let start = ContinuousClock.now
                 try await apple.waitUntil("three days are over, and notifications were sent in them") {
-                    try ContinuousClock.now - start > .seconds(8) && apple.book().attempts.count > before + 60
+                    try ContinuousClock.now - start > .seconds(8) && apple.record().attempts.count > before + 60
                 }
                 try await apple.services.processes.restart("ingest")
                 try await apple.waitUntil("Apple has sent all, and sent again what it could not deliver") {
@@ -54,13 +54,13 @@ extension EndToEnd {
             try await Self.withApple(count: 250, droppingOneIn: 0) { apple in
                 try await apple.waitUntil("the pipeline is at work") { try await apple.stored() > 40 }
                 _ = try await apple.services.processes.stop("ingest")
-                let before = try apple.book().attempts.count
+                let before = try apple.record().attempts.count
                 try await apple.waitUntil("notifications were sent while ingest was down") {
-                    try apple.book().attempts.count > before + 60
+                    try apple.record().attempts.count > before + 60
                 }
                 try await apple.services.processes.restart("ingest")
                 try await apple.waitUntil("Apple has sent all") { await apple.control.isFinished() }
-                let sent = Set(try apple.book().notifications.filter { $0.expectedRejection == nil }.map(\.uuid))
+                let sent = Set(try apple.record().notifications.filter { $0.expectedRejection == nil }.map(\.uuid))
                 try await apple.waitUntil("the ledger has all of it") {
                     try await sent.isSubset(of: apple.ledger.uuids())
                 }
@@ -167,15 +167,15 @@ extension EndToEnd {
         }
 
         private static func expectNothingMissing(_ apple: SimulatedApple) async throws {
-            let book = try apple.book()
-            let genuine = Set(book.notifications.filter { $0.expectedRejection == nil }.map(\.uuid))
+            let record = try apple.record()
+            let genuine = Set(record.notifications.filter { $0.expectedRejection == nil }.map(\.uuid))
             let stored = try await apple.ledger.uuids()
             #expect(genuine.subtracting(stored).isEmpty, "missing")
             let check = RunCheck(
                 ledger: try await apple.ledger.entries(), rejected: [],
                 finalStates: try await apple.ledger.finalStates(), access: try await apple.ledger.access(),
                 effectsTwice: try await apple.ledger.effectsTwice(except: []))
-            var findings = check.against(book)
+            var findings = check.against(record)
             findings.forgedMissing = []
             #expect(findings.areClean, "\(findings)")
             // What was asked meanwhile closes when its last notification has arrived.
@@ -208,9 +208,9 @@ extension EndToEnd {
                 try await SimulatedApple.use(services, count: count, droppingOneIn: oneIn, body)
             }
             if let databaseURL {
-                try await EndToEnd.withLine(on: databaseURL, settings: settings, environment: environment, use)
+                try await EndToEnd.withPipeline(on: databaseURL, settings: settings, environment: environment, use)
             } else {
-                try await EndToEnd.withLine(settings: settings, environment: environment, use)
+                try await EndToEnd.withPipeline(settings: settings, environment: environment, use)
             }
         }
     }

@@ -10,7 +10,7 @@ extension EndToEnd {
         @Test func `Service that loses a right of its role fails only until the right is granted again`()
             async throws
         {
-            try await EndToEnd.withLine { services in
+            try await EndToEnd.withPipeline { services in
                 #expect(
                     services.processes.plan.databaseRoles.isSuperset(
                         of: [.deduplicator, .stateUpdater, .recovery, .scheduler]))

@@ -9,7 +9,7 @@ import Testing
 extension EndToEnd {
     struct SharedAccountTests {
         @Test func `Two accounts of the app on one Apple account are logged and counted, once`() async throws {
-            try await EndToEnd.withLine { services in
+            try await EndToEnd.withPipeline { services in
                 let updater = try #require(await services.processes.running.first { $0.name == "state-updater" })
                 let producer = try Producer(services.kafka, logger: .silent)
                 let seal = try RecordSeal(file: services.processes.plan.recordKeysFile)

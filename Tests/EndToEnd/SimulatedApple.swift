@@ -54,9 +54,9 @@ struct SimulatedApple: Sendable {
         }
     }
 
-    func book() throws -> RunRecord {
+    func record() throws -> RunRecord {
         // The file is made with the first line.
-        guard let bytes = FileManager.default.contents(atPath: run.book) else { return RunRecord() }
+        guard let bytes = FileManager.default.contents(atPath: run.recordFile) else { return RunRecord() }
         return try RunRecord(reading: Array(bytes))
     }
 

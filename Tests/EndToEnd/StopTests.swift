@@ -10,7 +10,7 @@ import Testing
 extension EndToEnd {
     struct StopTests {
         @Test func `Every process ends with exit 0 when it is asked to`() async throws {
-            try await EndToEnd.withLine { services in
+            try await EndToEnd.withPipeline { services in
                 for kind in ServiceKind.allCases.reversed() {
                     let ending = try await services.processes.stop(kind.rawValue)
                     #expect(ending == .exit(0), "\(kind)")

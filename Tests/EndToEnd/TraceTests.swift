@@ -12,7 +12,7 @@ extension EndToEnd {
         @Test func `Ingest begins the trace of a notification, whatever a caller sends, and every stage continues it`()
             async throws
         {
-            try await EndToEnd.withLine { services in
+            try await EndToEnd.withPipeline { services in
                 let target = try #require(await services.processes.target)
                 let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
                 let body = try await EndToEnd.make("subscribed", seed: 77, services)

@@ -10,8 +10,8 @@ struct Backfill: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "backfill", abstract: "Import the purchase history of listed customers from Apple.",
         discussion: """
-            FILE lists one customer per line: an original transaction id, or a base64 app receipt (as apps send it, or \
-            latest_receipt of verifyReceipt). Empty lines and text after # are ignored. An unreadable receipt is reported \
+            FILE lists an original transaction id or a base64 app receipt per line (as apps send it, or latest_receipt of \
+            verifyReceipt); all purchases of that Apple account are imported. Empty lines and text after # are ignored. An unreadable receipt is reported \
             with its line number and skipped; any other line rejects the file. Everything Apple returns is signed and \
             passes all checks; older data never overwrites newer data. The progress file makes the command resumable: \
             after an interruption, or to retry failed customers, run it again. With DATABASE_URL, the audit log records \
@@ -33,11 +33,11 @@ struct Backfill: Subcommand {
         let list = try CustomerList(try customers.content())
         let kafka = dryRun ? nil : try customers.kafka.configuration(in: context)
         let summary = try await customers.apple.withClient(in: context) { client in
-            let book = try BackfillJournal(
+            let journal = try BackfillJournal(
                 at: customers.progressFile, of: "\(client.app.bundleId) \(client.environment.rawValue)")
             let strangers = list.customers.filter { ($0.bundleId ?? client.app.bundleId) != client.app.bundleId }
             let ids = list.customers.filter { !strangers.contains($0) }.map(\.id)
-            let left = ids.filter { !book.done.contains($0) }
+            let left = ids.filter { !journal.done.contains($0) }
             report(list.faults, strangers, to: context)
             var summary = BackfillSummary(
                 dryRun: dryRun, customers: ids.count, left: left.count, unreadableReceipts: list.faults.count,
@@ -47,12 +47,12 @@ struct Backfill: Subcommand {
             if customers.database.isGiven(in: context) {
                 let connection = try customers.database.connection(for: "backfill", in: context)
                 try await customers.audit.record(
-                    "backfill", on: ["\(book.place), \(left.count) customers of \(customers.file)"],
+                    "backfill", on: ["\(journal.place), \(left.count) customers of \(customers.file)"],
                     to: OperatorActionStore(connection), in: context)
             }
             let producer = try Producer(kafka, logger: .silent)
             let run = BackfillRun(
-                client: client, producer: producer, seal: try RecordSeal(context), book: book,
+                client: client, producer: producer, seal: try RecordSeal(context), journal: journal,
                 parallel: customers.parallel,
                 now: context.now)
             let tally: BackfillRun.Counts

@@ -17,7 +17,7 @@ struct BackfillRun: Sendable {
     let client: AppStoreServerAPI
     let producer: Producer
     let seal: RecordSeal
-    let book: BackfillJournal
+    let journal: BackfillJournal
     let parallel: Int
     let now: @Sendable () -> Date
 
@@ -85,7 +85,7 @@ struct BackfillRun: Sendable {
             if let rejection = history.rejections.first {
                 return Customer(id: id, outcome: .failure(Rejected(reason: "verification failed: \(rejection)")))
             }
-            try book.note(id)
+            try journal.note(id)
             return Customer(id: id, outcome: .success(history.signed.count))
         } catch let error as KafkaError {
             let end = error.hint == nil ? "." : ""

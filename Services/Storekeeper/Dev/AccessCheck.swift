@@ -19,7 +19,7 @@ struct AccessCheck: Sendable {
             if let expected, expected.isGrace, moment < followedUntil { continue }
             guard expected?.productId != found?.productId else { continue }
             return Difference(
-                of: name, field: "access at \(moment)", book: expected?.productId, found: found?.productId)
+                of: name, field: "access at \(moment)", expected: expected?.productId, found: found?.productId)
         }
         return nil
     }

@@ -3,7 +3,7 @@ struct Difference: Sendable, Equatable, Codable {
     /// notificationUUID, or environment and id of a purchase.
     var of: String
     var field: String
-    var book: String?
+    var expected: String?
     var found: String?
 }
 

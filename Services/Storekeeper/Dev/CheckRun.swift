@@ -30,27 +30,27 @@ struct CheckRun: Subcommand {
         guard let bytes = FileManager.default.contents(atPath: record) else {
             throw CommandError("\(record) cannot be read; give the file that the simulator's --record named.")
         }
-        let book = try RunRecord(reading: Array(bytes))
+        let record = try RunRecord(reading: Array(bytes))
         let configuration = try kafka.configuration(in: context)
         let backlog = try Backlog(configuration, forgets: false, logger: .silent)
-        let letters = try await RejectionCounter(configuration, from: .beginning, logger: .silent)
+        let letters = try await DeadLetterCounter(configuration, from: .beginning, logger: .silent)
         let ledger = LedgerReader(connection: try database.connection(for: "check", in: context))
         let report = try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             group.addTask { await backlog.watch() }
             group.addTask { await letters.watch() }
-            return try await compare(book, backlog, letters, ledger)
+            return try await compare(record, backlog, letters, ledger)
         }
         try report.present(asJSON: json, in: context)
     }
 
     private func compare(
-        _ book: RunRecord, _ backlog: Backlog, _ letters: RejectionCounter, _ ledger: LedgerReader
+        _ record: RunRecord, _ backlog: Backlog, _ letters: DeadLetterCounter, _ ledger: LedgerReader
     ) async throws -> RunReport {
         let clock = ContinuousClock()
         let start = clock.now
-        let known = Set(book.notifications.map(\.uuid))
-        let expected = Expectation(book: book, measurementNumber: 0)
+        let known = Set(record.notifications.map(\.uuid))
+        let expected = Expectation(record: record, measurementNumber: 0)
         var progress = Progress(limit: .seconds(60))
         while true {
             // The ledger may be large: it is read only once there is no lag.
@@ -65,7 +65,7 @@ struct CheckRun: Subcommand {
                     finalStates: try await ledger.finalStates(), access: try await ledger.access(),
                     effectsTwice: try await ledger.effectsTwice(except: before))
                 return RunReport(
-                    findings: check.against(book), droppedByBroker: 0, stalled: !hasArrived, latency: nil,
+                    findings: check.against(record), droppedByBroker: 0, stalled: !hasArrived, latency: nil,
                     seconds: (clock.now - start).seconds, seed: nil)
             }
             try await clock.sleep(for: Self.tick)

@@ -35,7 +35,7 @@ struct DevRun: Sendable {
             services.kafka, positions: PositionStore(PostgresConnection(database, logger: .silent)),
             forgets: services.forgets,
             logger: .silent)
-        let letters = try await RejectionCounter(services.kafka, logger: .silent)
+        let letters = try await DeadLetterCounter(services.kafka, logger: .silent)
         show.begin(target: target)
         return try await withThrowingTaskGroup(of: Step.self) { group in
             defer { group.cancelAll() }
@@ -127,8 +127,8 @@ struct DevRun: Sendable {
             // The simulator waits for a pipeline that stands still, and would never come to its end.
             if expected == nil, hasSent || hasStalled && options.count > 0 {
                 expected = Expectation(
-                    book: try RunRecord(
-                        reading: Array(try Data(contentsOf: URL(fileURLWithPath: simulatorRun.book)))),
+                    record: try RunRecord(
+                        reading: Array(try Data(contentsOf: URL(fileURLWithPath: simulatorRun.recordFile)))),
                     measurementNumber: snapshot.backlog?.number ?? 0)
             }
             if let expected {
@@ -136,7 +136,7 @@ struct DevRun: Sendable {
                     stored: Int(snapshot.stored), rejected: observer.letters.uuids, backlog: snapshot.backlog)
                 if hasArrived || hasStalled {
                     return try await report(
-                        expected.book, observer, stalled: !hasArrived, seconds: (clock.now - start).seconds)
+                        expected.record, observer, stalled: !hasArrived, seconds: (clock.now - start).seconds)
                 }
             }
             try await clock.sleep(for: isIdle ? Self.idleTick : Self.tick)
@@ -152,14 +152,14 @@ struct DevRun: Sendable {
     }
 
     private func report(
-        _ book: RunRecord, _ observer: Observer, stalled: Bool, seconds: Double
+        _ record: RunRecord, _ observer: Observer, stalled: Bool, seconds: Double
     ) async throws -> RunReport {
         let ledger = observer.ledger
         let check = RunCheck(
             ledger: try await ledger.entries(), before: observer.before, rejected: observer.letters.all,
             finalStates: try await ledger.finalStates(), access: options.count > 0 ? try await ledger.access() : nil,
             effectsTwice: try await ledger.effectsTwice(except: observer.before))
-        let findings = check.against(book)
+        let findings = check.against(record)
         return RunReport(
             findings: findings, droppedByBroker: observer.backlog.measurement?.dropped ?? 0,
             stalled: stalled,

@@ -2,17 +2,17 @@ import Contracts
 
 /// What must arrive once the simulator has sent everything. Pure.
 struct Expectation: Sendable {
-    let book: RunRecord
+    let record: RunRecord
     /// The number of the newest measurement when the simulator had ended.
     let measurementNumber: Int
 
     private let genuine: Int
     private let forged: Set<String>
 
-    init(book: RunRecord, measurementNumber: Int) {
-        self.book = book
+    init(record: RunRecord, measurementNumber: Int) {
+        self.record = record
         self.measurementNumber = measurementNumber
-        let certain = book.notifications.filter { book.arrival(of: $0.uuid) == .certain }
+        let certain = record.notifications.filter { record.arrival(of: $0.uuid) == .certain }
         genuine = certain.count { $0.expectedRejection == nil }
         forged = Set(certain.filter { $0.expectedRejection != nil }.map(\.uuid))
     }

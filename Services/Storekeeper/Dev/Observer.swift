@@ -5,7 +5,7 @@ import Operations
 struct Observer: Sendable {
     let processes: ServiceProcesses
     let backlog: Backlog
-    let letters: RejectionCounter
+    let letters: DeadLetterCounter
     let ledger: LedgerReader
     /// Uuids that were in the ledger before the run.
     let before: Set<String>

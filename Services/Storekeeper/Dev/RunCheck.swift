@@ -37,16 +37,16 @@ struct RunCheck: Sendable {
     var effectsTwice: [String] = []
 
     /// Compares.
-    func against(_ book: RunRecord) -> CheckFindings {
+    func against(_ record: RunRecord) -> CheckFindings {
         var findings = CheckFindings()
         let entries = Dictionary(grouping: ledger, by: \.uuid)
         let letters = Dictionary(grouping: rejected.filter { $0.uuid != nil }, by: { $0.uuid ?? "" })
-        for notification in book.notifications {
-            let arrival = book.arrival(of: notification.uuid)
+        for notification in record.notifications {
+            let arrival = record.arrival(of: notification.uuid)
             let found = entries[notification.uuid] ?? []
             let rejections = letters[notification.uuid] ?? []
             findings.sent += 1
-            findings.repetitions += book.attempts[notification.uuid]?.count(where: \.isRepetition) ?? 0
+            findings.repetitions += record.attempts[notification.uuid]?.count(where: \.isRepetition) ?? 0
             if let reason = notification.expectedRejection {
                 findings.forged += 1
                 judgeForged(notification, reason, arrival, isStored: !found.isEmpty, rejections, &findings)
@@ -54,19 +54,19 @@ struct RunCheck: Sendable {
                 judgeGenuine(notification, arrival, found, rejections, &findings)
             }
         }
-        let known = Set(book.notifications.map(\.uuid))
+        let known = Set(record.notifications.map(\.uuid))
         findings.unexpected += ledger.map(\.uuid).filter { !known.contains($0) && !before.contains($0) }
         findings.effectsTwice += effectsTwice
-        compareFacts(with: book, stored: Set(entries.keys), &findings)
-        if let access { compare(access, with: book, stored: Set(entries.keys), &findings) }
+        compareFacts(with: record, stored: Set(entries.keys), &findings)
+        if let access { compare(access, with: record, stored: Set(entries.keys), &findings) }
         return findings
     }
 
     private func compare(
-        _ access: [RunRecord.Purchase: [RunRecord.AccessPeriod]], with book: RunRecord, stored: Set<String>,
+        _ access: [RunRecord.Purchase: [RunRecord.AccessPeriod]], with record: RunRecord, stored: Set<String>,
         _ findings: inout CheckFindings
     ) {
-        for (purchase, expected) in book.expectedAccess(where: stored.contains) {
+        for (purchase, expected) in record.expectedAccess(where: stored.contains) {
             findings.accesses += 1
             let check = AccessCheck(
                 expected: expected.periods, found: access[purchase] ?? [], followedUntil: expected.followedUntil)
@@ -101,7 +101,7 @@ struct RunCheck: Sendable {
             findings.rejectedByReason[rejection.reason, default: 0] += 1
             if rejection.reason != reason {
                 findings.differences.append(
-                    Difference(of: notification.uuid, field: "reason", book: reason, found: rejection.reason))
+                    Difference(of: notification.uuid, field: "reason", expected: reason, found: rejection.reason))
             }
         } else if arrival == .certain {
             findings.forgedMissing.append(notification.uuid)
@@ -110,13 +110,13 @@ struct RunCheck: Sendable {
         }
     }
 
-    private func compareFacts(with book: RunRecord, stored: Set<String>, _ findings: inout CheckFindings) {
-        for (purchase, expected) in book.expectedFacts(where: stored.contains) {
+    private func compareFacts(with record: RunRecord, stored: Set<String>, _ findings: inout CheckFindings) {
+        for (purchase, expected) in record.expectedFacts(where: stored.contains) {
             findings.purchases += 1
             let name = Self.name(purchase)
             guard let found = finalStates[purchase] else {
                 findings.differences.append(
-                    Difference(of: name, field: "purchase", book: "is known", found: "is not known"))
+                    Difference(of: name, field: "purchase", expected: "is known", found: "is not known"))
                 continue
             }
             findings.differences += Self.differences(of: name, between: expected, and: found)
@@ -167,9 +167,9 @@ struct RunCheck: Sendable {
     }
 
     private static func differences(
-        of name: String, in pairs: [(field: String, book: String?, found: String?)]
+        of name: String, in pairs: [(field: String, expected: String?, found: String?)]
     ) -> [Difference] {
-        pairs.filter { $0.book != $0.found }
-            .map { Difference(of: name, field: $0.field, book: $0.book, found: $0.found) }
+        pairs.filter { $0.expected != $0.found }
+            .map { Difference(of: name, field: $0.field, expected: $0.expected, found: $0.found) }
     }
 }

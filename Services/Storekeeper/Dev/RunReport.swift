@@ -143,7 +143,7 @@ struct RunReport: Sendable, Codable {
             (
                 "differing",
                 findings.differences.map {
-                    "\($0.of) \($0.field): expected \($0.book ?? "-"), found \($0.found ?? "-")"
+                    "\($0.of) \($0.field): expected \($0.expected ?? "-"), found \($0.found ?? "-")"
                 }
             ),
         ]

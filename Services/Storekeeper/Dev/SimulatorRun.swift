@@ -30,7 +30,7 @@ struct SimulatorRun: Sendable {
     var plan: ProcessPlan
 
     /// File of the run record.
-    var book: String { plan.directory + "/record.jsonl" }
+    var recordFile: String { plan.directory + "/record.jsonl" }
     /// File of its summary, a JSON object.
     var summary: String { plan.directory + "/simulator-summary.json" }
 
@@ -38,7 +38,7 @@ struct SimulatorRun: Sendable {
 
     /// Starts it with an empty run record; a kept directory may contain an earlier one.
     func start(with spawner: Spawner) async throws -> ChildProcess {
-        for file in [book, summary] where FileManager.default.fileExists(atPath: file) {
+        for file in [recordFile, summary] where FileManager.default.fileExists(atPath: file) {
             try FileManager.default.removeItem(atPath: file)
         }
         return try await spawner.start(
@@ -48,7 +48,7 @@ struct SimulatorRun: Sendable {
 
     var arguments: [String] {
         var arguments = [
-            "run", "--target", target, "--authority", plan.authority, "--record", book, "--json",
+            "run", "--target", target, "--authority", plan.authority, "--record", recordFile, "--json",
             "--count", "\(options.count)", "--rate", "\(options.rate)", "--seed", "\(options.seed)",
             "--duplicates", "\(options.duplicates)", "--reorder", "\(options.reorder)",
             "--tampered", "\(options.tampered)",

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `An upload that is answered otherwise than the pipeline decides is counted as a disagreement`()
+    @Test func `An upload whose answer differs from what the pipeline stores is counted as a disagreement`()
         async throws
     {
         try await UploadFixture.with { fixture in

@@ -88,7 +88,7 @@ final class SchedulerFixture: Sendable {
     }
 
     /// The uuids of all that was sent.
-    var book: Set<String> { Set(sent.withLock { $0 }) }
+    var sentUUIDs: Set<String> { Set(sent.withLock { $0 }) }
 
     // MARK: Our side
 

@@ -36,8 +36,8 @@ struct BackfillJournalTests {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/progress"
         do {
-            let book = try BackfillJournal(at: path, of: "app Production")
-            try book.note("1")
+            let journal = try BackfillJournal(at: path, of: "app Production")
+            try journal.note("1")
             let twice = #expect(throws: CommandError.self) { try BackfillJournal(at: path, of: "app Production") }
             #expect(twice?.description.contains("another backfill") == true)
         }

@@ -4,21 +4,21 @@ import Testing
 @testable import Storekeeper
 
 struct ExpectationTests {
-    private static func book() -> RunRecord {
-        var book = RunRecord()
+    private static func record() -> RunRecord {
+        var record = RunRecord()
         for (uuid, expectedRejection, status) in [("a", nil, 200), ("b", nil, 503), ("f", "signature", 200)] {
-            book.add(
+            record.add(
                 .notification(
                     RunRecord.Notification(
                         uuid: uuid, notificationType: "TEST", subtype: nil, environment: .sandbox, bundleId: "x",
                         originalTransactionId: nil, transactionId: nil, signedDate: 1,
                         expectedRejection: expectedRejection, facts: nil)))
-            book.add(
+            record.add(
                 .attempt(
                     RunRecord.Attempt(
                         uuid: uuid, attempt: 1, at: 0, status: status, failure: nil, isRepetition: false)))
         }
-        return book
+        return record
     }
 
     private static func measurement(_ number: Int, isSettled: Bool = true) -> Backlog.Measurement {
@@ -26,7 +26,7 @@ struct ExpectationTests {
     }
 
     @Test func `Expectation is met when everything accepted is stored and nothing is on its way`() {
-        let expectation = Expectation(book: Self.book(), measurementNumber: 3)
+        let expectation = Expectation(record: Self.record(), measurementNumber: 3)
         #expect(expectation.isMet(stored: 1, rejected: ["f"], backlog: Self.measurement(5)))
         #expect(!expectation.isMet(stored: 0, rejected: ["f"], backlog: Self.measurement(5)))
         #expect(!expectation.isMet(stored: 1, rejected: [], backlog: Self.measurement(5)))
@@ -34,7 +34,7 @@ struct ExpectationTests {
     }
 
     @Test func `Look at the backlog from before the end does not count`() {
-        let expectation = Expectation(book: Self.book(), measurementNumber: 3)
+        let expectation = Expectation(record: Self.record(), measurementNumber: 3)
         #expect(!expectation.isMet(stored: 1, rejected: ["f"], backlog: Self.measurement(4)))
         #expect(!expectation.isMet(stored: 1, rejected: ["f"], backlog: nil))
     }

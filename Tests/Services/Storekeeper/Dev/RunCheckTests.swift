@@ -5,11 +5,11 @@ import Testing
 
 struct RunCheckTests {
     @Test func `Ledger that equals the record is clean`() throws {
-        let book = Self.book(of: Self.genuine("a"), Self.genuine("b"))
+        let record = Self.record(of: Self.genuine("a"), Self.genuine("b"))
         let findings = RunCheck(
             ledger: [Self.entry("b"), Self.entry("a")], rejected: [], finalStates: Self.finalStates
         )
-        .against(book)
+        .against(record)
         #expect(findings.areClean)
         #expect(findings.inLedger == 2)
         #expect(findings.purchases == 1)
@@ -17,18 +17,18 @@ struct RunCheckTests {
 
     @Test func `Notification answered 200 that is nowhere is missing`() {
         let findings = RunCheck(ledger: [Self.entry("a")], rejected: [], finalStates: Self.finalStates)
-            .against(Self.book(of: Self.genuine("a"), Self.genuine("b")))
+            .against(Self.record(of: Self.genuine("a"), Self.genuine("b")))
         #expect(findings.missing == ["b"])
         #expect(!findings.areClean)
     }
 
     @Test func `Notification that was never accepted may be stored or not`() {
-        var book = RunRecord()
+        var record = RunRecord()
         for uuid in ["a", "b"] {
-            book.add(.notification(Self.genuine(uuid)))
-            book.add(.attempt(Self.attempt(uuid, status: 503)))
+            record.add(.notification(Self.genuine(uuid)))
+            record.add(.attempt(Self.attempt(uuid, status: 503)))
         }
-        let findings = RunCheck(ledger: [Self.entry("a")], rejected: [], finalStates: Self.finalStates).against(book)
+        let findings = RunCheck(ledger: [Self.entry("a")], rejected: [], finalStates: Self.finalStates).against(record)
         #expect(findings.areClean)
         #expect(findings.notAccepted == 1)
     }
@@ -37,7 +37,7 @@ struct RunCheckTests {
         let check = RunCheck(
             ledger: [Self.entry("a"), Self.entry("x"), Self.entry("y")], before: ["y"], rejected: [],
             finalStates: Self.finalStates)
-        #expect(check.against(Self.book(of: Self.genuine("a"))).unexpected == ["x"])
+        #expect(check.against(Self.record(of: Self.genuine("a"))).unexpected == ["x"])
     }
 
     @Test func `Every text of the ledger is compared`() {
@@ -63,7 +63,7 @@ struct RunCheckTests {
         let findings = RunCheck(
             ledger: [Self.entry("a"), Self.entry("a")], rejected: [], finalStates: Self.finalStates
         )
-        .against(Self.book(of: Self.genuine("a")))
+        .against(Self.record(of: Self.genuine("a")))
         #expect(findings.effectsTwice == ["a"])
     }
 
@@ -74,37 +74,37 @@ struct RunCheckTests {
         newer.signedDate += 1
         var newerEntry = Self.entry("b")
         newerEntry.signedDate = newer.signedDate
-        let book = Self.book(of: newer, older)
+        let record = Self.record(of: newer, older)
         let both = RunCheck(ledger: [Self.entry("a"), newerEntry], rejected: [], finalStates: Self.finalStates)
-        #expect(both.against(book).areClean)
+        #expect(both.against(record).areClean)
         let onlyOlder = RunCheck(ledger: [Self.entry("a")], rejected: [], finalStates: Self.finalStates)
         #expect(
-            onlyOlder.against(book).differences
-                == [Difference(of: "Sandbox 1", field: "status", book: "5", found: "1")])
+            onlyOlder.against(record).differences
+                == [Difference(of: "Sandbox 1", field: "status", expected: "5", found: "1")])
     }
 
     @Test func `RunCheck reports a purchase without state`() {
         let findings = RunCheck(ledger: [Self.entry("a")], rejected: [], finalStates: [:])
-            .against(Self.book(of: Self.genuine("a")))
+            .against(Self.record(of: Self.genuine("a")))
         #expect(findings.differences.map(\.field) == ["purchase"])
     }
 
     @Test func `Forged notifications belong to the dead letters for the recorded reason`() {
-        let book = Self.book(of: Self.forged("f"), Self.forged("g"), Self.forged("h"))
+        let record = Self.record(of: Self.forged("f"), Self.forged("g"), Self.forged("h"))
         let rejected = [
             RunCheck.Rejected(uuid: "f", reason: "signature"), RunCheck.Rejected(uuid: "g", reason: "body"),
             RunCheck.Rejected(uuid: nil, reason: "malformed"),
         ]
-        let findings = RunCheck(ledger: [], rejected: rejected, finalStates: [:]).against(book)
+        let findings = RunCheck(ledger: [], rejected: rejected, finalStates: [:]).against(record)
         #expect(findings.rejectedByReason == ["signature": 1, "body": 1])
-        #expect(findings.differences == [Difference(of: "g", field: "reason", book: "signature", found: "body")])
+        #expect(findings.differences == [Difference(of: "g", field: "reason", expected: "signature", found: "body")])
         #expect(findings.forgedMissing == ["h"])
     }
 
     @Test func `Forged notification in the ledger is the worst of all and never clean`() {
         let findings = RunCheck(
             ledger: [Self.entry("f")], rejected: [RunCheck.Rejected(uuid: "f", reason: "signature")], finalStates: [:]
-        ).against(Self.book(of: Self.forged("f")))
+        ).against(Self.record(of: Self.forged("f")))
         #expect(findings.forgedInLedger == ["f"])
         #expect(!findings.areClean)
     }
@@ -113,12 +113,12 @@ struct RunCheckTests {
         let findings = RunCheck(
             ledger: [], rejected: [RunCheck.Rejected(uuid: "a", reason: "revoked")], finalStates: [:]
         )
-        .against(Self.book(of: Self.genuine("a")))
+        .against(Self.record(of: Self.genuine("a")))
         #expect(findings.wronglyRejected == ["a: revoked"])
         #expect(findings.missing.isEmpty)
     }
 
-    // MARK: A book of one purchase
+    // MARK: A record of one purchase
 
     private static let facts = RunRecord.Facts(
         status: 1, productId: "pro", purchaseDate: 1, expiresDate: 2, revocationDate: nil, revocationReason: nil,
@@ -129,7 +129,7 @@ struct RunCheckTests {
     ]
 
     private static func differences(_ entry: RunCheck.Entry) -> [Difference] {
-        RunCheck(ledger: [entry], rejected: [], finalStates: finalStates).against(book(of: genuine("a"))).differences
+        RunCheck(ledger: [entry], rejected: [], finalStates: finalStates).against(record(of: genuine("a"))).differences
     }
 
     private static func genuine(_ uuid: String) -> RunRecord.Notification {
@@ -156,12 +156,12 @@ struct RunCheckTests {
         RunRecord.Attempt(uuid: uuid, attempt: 1, at: 0, status: status, failure: nil, isRepetition: false)
     }
 
-    private static func book(of notifications: RunRecord.Notification...) -> RunRecord {
-        var book = RunRecord()
+    private static func record(of notifications: RunRecord.Notification...) -> RunRecord {
+        var record = RunRecord()
         for notification in notifications {
-            book.add(.notification(notification))
-            book.add(.attempt(attempt(notification.uuid, status: 200)))
+            record.add(.notification(notification))
+            record.add(.attempt(attempt(notification.uuid, status: 200)))
         }
-        return book
+        return record
     }
 }

@@ -5,7 +5,7 @@ import Operations
 import Synchronization
 
 /// Reads a run's dead letters as they arrive: the embedded broker does not keep them for long.
-final class RejectionCounter: Sendable {
+final class DeadLetterCounter: Sendable {
     private let consumer: Consumer
     private let start: [TopicPartitionOffset]
     private let letters = Mutex<[RunCheck.Rejected]>([])
