@@ -40,13 +40,13 @@ struct Configuration: KafkaVariables, DatabaseVariables {
     ).optional
     let rejectionLimit = Variable.int(
         "STOREKEEPER_API_REJECTION_LIMIT",
-        "maximum number of invalid transactions and receipts in uploads per minute and key, on each instance",
+        "maximum number of invalid transactions and receipts in uploads per minute and API key, on each instance",
         default: "600", in: 1...10_000_000)
     let databaseConnections = Variable.int(
         "STOREKEEPER_API_DATABASE_CONNECTIONS", "connections to Postgres, shared by all requests", default: "4",
         in: 1...64)
     let rateLimit = Variable.int(
-        "STOREKEEPER_API_RATE_LIMIT", "requests a minute for each key, on each instance; one more is answered 429",
+        "STOREKEEPER_API_RATE_LIMIT", "requests a minute for each API key, on each instance; one more is answered 429",
         default: "6000", in: 1...10_000_000)
     let maximumConnections = Variable.int(
         "STOREKEEPER_API_MAX_CONNECTIONS", "connections open at a time; more wait to be accepted", default: "8192",

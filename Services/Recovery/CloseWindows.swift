@@ -22,7 +22,9 @@ struct CloseWindows: Service {
     /// Until shutdown.
     func run() async throws {
         await RetryLoop(liveness: liveness, clock: clock) { error in
-            logger.warning("Could not close history windows; retrying", metadata: ["error": "\(error)"])
+            logger.warning(
+                "Could not check which windows of Apple's history are recovered; retrying",
+                metadata: ["error": "\(error)"])
         }.run { isRestart in
             // Cleans up after a killed process or a failed run.
             if isRestart { _ = try await items.deletePresent() }

@@ -23,7 +23,9 @@ struct RetryPostponedRequests: Service {
 
     func run() async throws {
         await RetryLoop(liveness: liveness, clock: clock) { error in
-            logger.warning("Could not publish postponed requests; retrying", metadata: ["error": "\(error)"])
+            logger.warning(
+                "Could not repeat postponed requests for histories of customers; retrying",
+                metadata: ["error": "\(error)"])
         }.run { _ in
             try await turn()
             return .seconds(1)

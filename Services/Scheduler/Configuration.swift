@@ -29,15 +29,16 @@ struct Configuration: WorkerVariables, DatabaseVariables {
         default: "1h")
     let coverageReach = Variable.duration(
         "STOREKEEPER_COVERAGE_REACH",
-        "how far back days are compared with Apple's history, and never before the app's first stored notification",
+        "how far back the comparison with Apple's history begins for an app that is new to the scheduler, and never before "
+            + "its first stored notification",
         default: "30d")
     let sliceLength = Variable.duration(
         "STOREKEEPER_SLICE_LENGTH",
-        "maximum length of a window, a span of Apple's history to fetch; longer ones are split and fetched in parallel",
+        "length above which a window, a span of Apple's history to fetch, is split into parts that are fetched in parallel",
         default: "6h")
     let longOutage = Variable.duration(
         "STOREKEEPER_LONG_OUTAGE",
-        "in windows of at least this length, renewals and expiries are fetched before the rest",
+        "length of an outage from which on renewals and expiries are fetched before the rest",
         default: "12h")
     let fetches = Variable.int(
         "STOREKEEPER_FETCHES",
@@ -57,17 +58,17 @@ struct Configuration: WorkerVariables, DatabaseVariables {
         default: "5m")
     let overdueAfter = Variable.duration(
         "STOREKEEPER_OVERDUE_AFTER",
-        "delay from the end of a subscription's period to the request of its history from Apple, where no notification "
-            + "told of a renewal or an expiry",
+        "delay from the end of a subscription's period to the request for its history from Apple, if no renewal and no "
+            + "expiry was reported",
         default: "2h")
     let overdueForesight = Variable.duration(
         "STOREKEEPER_OVERDUE_FORESIGHT",
-        "time before the end of an auto-renewable period at which an unrenewed subscription's history is requested; 0s "
-            + "disables it",
+        "time before the end of a subscription's period at which its history is requested, if no renewal was reported; "
+            + "0s disables it",
         default: "1h")
     let overdueBudget = Variable.int(
         "STOREKEEPER_OVERDUE_BUDGET",
-        "maximum number of such requests per minute; 0 disables them",
+        "maximum number of requests per minute because of STOREKEEPER_OVERDUE_AFTER and _FORESIGHT; 0 disables them",
         default: "10", in: 0...1000)
     let ledgerDays = Variable.ledgerDays
     let seenDays = Variable.seenDays

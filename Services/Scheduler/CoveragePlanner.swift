@@ -79,7 +79,7 @@ struct CoveragePlanner: Sendable {
             start.startOfDay >= earliest ? start.startOfDay : start.startOfDay.addingTimeInterval(HistoryRetention.day)
         try await coverage.begin(app.environment, app.bundleId, at: start, sweepingFrom: day)
         logger.notice(
-            "Comparison of app with Apple's history begins",
+            "Comparison of app with Apple's history begins; what is older than since is left out",
             metadata: ["app": "\(app.bundleId)", "environment": "\(app.environment.rawValue)", "since": "\(start)"])
     }
 

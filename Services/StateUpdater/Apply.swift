@@ -56,7 +56,7 @@ struct Apply: Settlement {
     private func report(_ shared: SharedAccountNotice) {
         Metric.sharedAccounts.counter(shared.bundleId).increment()
         logger.warning(
-            "Two accounts of the app use one Apple account; see storekeeper customers shared",
+            "Two accounts of the app use one Apple account; storekeeper customers shared shows which of them has access",
             metadata: [
                 "app": "\(shared.bundleId)", "environment": "\(shared.key.environment.rawValue)",
                 "purchase": "\(shared.key.originalTransactionId)",

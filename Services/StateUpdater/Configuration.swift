@@ -10,7 +10,8 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let schema = Variable.databaseSchema
     let recoveryPatience = Variable.duration(
         "STOREKEEPER_RECOVERY_PATIENCE",
-        "delay before a gap in a purchase's notifications triggers recovery; absorbs out-of-order delivery",
+        "how long to wait after a gap (a pair of notifications of a subscription between which one must be missing) before "
+            + "the customer's history is requested from Apple; a late notification closes the gap meanwhile",
         default: "5m")
     let batch = Variable.batchLimit
     let rejectionRun = Variable.rejectionRun

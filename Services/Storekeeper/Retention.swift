@@ -24,7 +24,7 @@ struct Retention: Subcommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var audit: AuditOptions
 
-    @Option(help: "Days to keep payloads (default: STOREKEEPER_LEDGER_DAYS, then 400).")
+    @Option(help: "Days to keep the contents of notifications (default: STOREKEEPER_LEDGER_DAYS, then 400).")
     var ledgerDays: Int?
 
     @Option(help: "Days to keep seen notificationUUIDs (default: STOREKEEPER_SEEN_DAYS, then 8).")

@@ -21,8 +21,8 @@ struct Configuration: WorkerVariables {
         in: 0...1024)
     let deferredShare = Variable.double(
         "STOREKEEPER_VERIFIER_DEFERRED_SHARE",
-        "share of one core for certificate chains that were never verified before, which are mostly forged; above "
-            + "\(ChainBudget.perSecond) a second they wait in notifications.deferred",
+        "share of one core for what waits in notifications.deferred: certificate chains that were never verified before, "
+            + "mostly forged ones, beyond the first \(ChainBudget.perSecond) a second",
         default: "0.25", in: 0.01...1)
     let batch = Variable.batchLimit
     let rejectionRun = Variable.rejectionRun

@@ -14,7 +14,8 @@ extension Variable where Value == Int {
     package static var ledgerDays: Variable {
         .int(
             "STOREKEEPER_LEDGER_DAYS",
-            "days to keep payloads and signed originals, in whole months; the rows of the table of notifications remain",
+            "days to keep the contents of notifications, decoded and as signed, in whole months; the rows of the table of "
+                + "notifications remain",
             default: "400", in: RetentionVariables.ledgerRange)
     }
 

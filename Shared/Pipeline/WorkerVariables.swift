@@ -24,8 +24,9 @@ extension Variable where Value == Int {
     public static var rejectionRun: Variable {
         .int(
             "STOREKEEPER_REJECTION_RUN",
-            "number of consecutive dead letters (rejected records) at which the worker stops; several of one purchase or "
-                + "payload count once",
+            "number of consecutive dead letters (rejected records) at which the service stops reading and is not ready "
+                + "until it is restarted; forged payloads and those of unknown apps do not count, and several of one "
+                + "originalTransactionId or payload count once",
             default: "100", in: 1...1_000_000)
     }
 }
@@ -35,7 +36,8 @@ extension Variable where Value == Double {
     public static var rejectionRatio: Variable {
         .double(
             "STOREKEEPER_REJECTION_RATIO",
-            "share of the last 1000 records, 0 to 1; the worker stops once more than this share became dead letters",
+            "share of dead letters among the last 1000 records, 0 to 1, above which the service stops reading; counted as "
+                + "for STOREKEEPER_REJECTION_RUN",
             default: "0.5", in: 0...1)
     }
 }

@@ -24,7 +24,8 @@ final class DefinitionTable: Service {
     func run() async throws {
         await RetryLoop(clock: ContinuousClock()) { error in
             self.logger.warning(
-                "Could not read the entitlement definitions; retrying", metadata: ["error": "\(error)"])
+                "Could not read the entitlement definitions (which products give which entitlement); retrying",
+                metadata: ["error": "\(error)"])
         }.run { _ in
             try await self.turn()
             return Self.interval

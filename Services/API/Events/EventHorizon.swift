@@ -19,7 +19,7 @@ final class EventHorizon: Service {
     func run() async throws {
         await RetryLoop(clock: ContinuousClock()) { error in
             self.logger.warning(
-                "Could not read which events are committed; event streams wait. Retrying",
+                "Could not read new events from Postgres; clients that stream events wait. Retrying",
                 metadata: ["error": "\(error)"])
         }.run { _ in
             try await self.turn()

@@ -39,7 +39,8 @@ final class KeyTable: Service {
 
     func run() async throws {
         await RetryLoop(clock: ContinuousClock()) { error in
-            self.logger.warning("Could not read the API keys; retrying", metadata: ["error": "\(error)"])
+            self.logger.warning(
+                "Could not read the API keys of app backends; retrying", metadata: ["error": "\(error)"])
         }.run { _ in
             try await self.turn()
             return Self.interval

@@ -96,7 +96,7 @@ final class PreviewCheck: Service {
         guard stored.account.version == promise.version else { return .superseded }
         guard stored.tag != promise.tag else { return .agreed }
         logger.error(
-            "An upload was answered otherwise than the pipeline decided; keep this line for a bug report",
+            "The answer to an upload differs from what the pipeline stored; keep this line for a bug report",
             metadata: [
                 "account": "\(promise.account.uuidString.lowercased())", "bundle": "\(promise.bundleId)",
                 "at": "\(promise.moment.milliseconds)", "version": "\(promise.version)",

@@ -20,7 +20,9 @@ struct ReplayService: Service {
 
     func run() async throws {
         await RetryLoop(clock: ContinuousClock()) { error in
-            logger.warning("Could not replay dead letters; retrying", metadata: ["error": "\(error)"])
+            logger.warning(
+                "Could not look for dead letters that operators asked to replay; retrying",
+                metadata: ["error": "\(error)"])
         }.run { _ in try await turn() ? .zero : Self.interval }
     }
 

@@ -5,8 +5,8 @@ struct Customers: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "customers", abstract: "Show and change customers; list and resolve shared Apple accounts.",
         discussion: """
-            Customers have your own ids; each has one appAccountToken, by which Apple names the account in every \
-            transaction.
+            A customer is an account of your app under your own id; each has one appAccountToken, by which Apple names the \
+            account in every transaction. Apple's documentation also calls the owner of an Apple account a customer.
 
             Several accounts of the app can use purchases of one Apple account: a family, a customer with a new account, \
             or account trading. Each case appears in the timeline (as sharedAccount) and in storekeeper customers \

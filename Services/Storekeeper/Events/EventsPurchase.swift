@@ -11,7 +11,7 @@ struct EventsPurchase: Subcommand {
         commandName: "purchase", abstract: "Show the state of one purchase.",
         discussion: """
             Access is that of this purchase alone; another purchase of the same customer may outrank it. Anomalies are \
-            contradictions in Apple's data; gaps are lifecycle steps that no notification reported; conflicts are \
+            contradictions in Apple's data; a gap is a pair of notifications between which one must be missing; conflicts are \
             notifications whose uuid arrived with other content, too. Exit codes: 0 found; 1 unknown purchase.
 
             Example: storekeeper events purchase 2000000123456789

@@ -85,17 +85,17 @@ struct Import: Subcommand {
         _ rows: [ImportList.Row], _ client: AppStoreServerAPI, _ kafka: KafkaConfiguration,
         in context: CommandContext, _ summary: inout ImportSummary
     ) async throws -> [Int: String] {
-        let book = try BackfillJournal(
+        let journal = try BackfillJournal(
             at: customers.progressFile, of: "\(client.app.bundleId) \(client.environment.rawValue)")
         // One purchase brings the customer's whole history, of which the others are a part: but a row may be wrong.
         let ids = Array(Set(rows.flatMap(\.originalTransactionIds))).sorted()
-        let left = ids.filter { !book.done.contains($0) }
+        let left = ids.filter { !journal.done.contains($0) }
         summary.purchases = ids.count
         summary.fetchedBefore = ids.count - left.count
         let producer = try Producer(kafka, logger: .silent)
         let run = BackfillRun(
-            client: client, producer: producer, seal: try RecordSeal(context), book: book, parallel: customers.parallel,
-            now: context.now)
+            client: client, producer: producer, seal: try RecordSeal(context), journal: journal,
+            parallel: customers.parallel, now: context.now)
         let counts: BackfillRun.Counts
         do {
             counts = try await SignalHandler.cancellingOnSignal { try await run.run(left, of: ids.count) }

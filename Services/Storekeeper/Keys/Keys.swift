@@ -3,7 +3,7 @@ import ArgumentParser
 /// `storekeeper keys`: keys of the API.
 struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "Create, list and revoke API keys.",
+        commandName: "keys", abstract: "Create, list and revoke API keys of app backends.",
         discussion: """
             A key belongs to one environment, may do what its scopes say, and asks about the apps it is for. It is \
             printed once, when it is created; only its SHA-256 is stored. A revocation is effective on all instances \

@@ -10,7 +10,8 @@ struct AppleOptions: ParsableArguments {
     var appsFile: String?
 
     @Option(
-        name: .customLong("api-keys-file"), help: "File of API keys (default: STOREKEEPER_APP_STORE_API_KEYS_FILE).")
+        name: .customLong("api-keys-file"),
+        help: "JSON file of App Store Server API keys (default: STOREKEEPER_APP_STORE_API_KEYS_FILE).")
     var keysFile: String?
 
     @Option(

@@ -10,7 +10,7 @@ struct CoverageCommand: Subcommand {
         discussion: """
             A day (UTC) is complete once every notification in Apple's history of that day is in the ledger (the table of \
             all notifications) or among the dead letters (rejected records). Apple no longer lists a day that was given up. Column unreadable \
-            counts notifications that this release cannot read. A window is a span of Apple's history that is fetched and \
+            counts notifications that this release cannot read: dead letters, to be replayed after an upgrade. A window is a span of Apple's history that is fetched and \
             compared; --windows lists them with their reason: failures (the regular check for failed deliveries), sweep (a day \
             that is over), outage, canary (a test notification did not arrive), manual. Exit codes: 0 complete so far; 1 a day was given up or lacks notifications.
 

@@ -1,6 +1,6 @@
 /// How a process ends, for the program that restarts it.
 public enum ExitCode: Int32, Sendable {
-    /// Stopped after completing the work in progress; or the one job is done.
+    /// Stopped within the deadline; or the one job is done.
     case success = 0
     /// A dependency was unavailable, or the shutdown took too long. Restart it.
     case failed = 1

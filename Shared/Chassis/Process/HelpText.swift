@@ -20,15 +20,19 @@ struct HelpText {
         \(flags.sorted { $0.key < $1.key }.map { "  \($0.key)     \($0.value)\n" }.joined())
         Everything else is read from the environment.
 
-        Example: KAFKA_BOOTSTRAP_SERVERS=127.0.0.1:9092 \(name) --config
+        Example: \((required + [name, "--config"]).joined(separator: " "))
         \(own.isEmpty ? "" : "\nVariables of \(name):\n\n" + described(own))
         Variables of every service:
 
         \(described(common))
-        Exit codes: 0 done, or stopped after completing the work in progress; 1 failed, or stopping took too long;
+        Exit codes: 0 done, or stopped in time; 1 failed, or stopping took too long;
         64 invalid command line; 78 missing or invalid configuration.
 
         """
+    }
+
+    private var required: [String] {
+        own.filter(\.isRequired).map { "\($0.name)=…" }
     }
 
     /// For `--config`: one `NAME=value` per line; what is not set is commented out.
@@ -49,6 +53,10 @@ struct HelpText {
 
     private static func standing(of variable: any DeclaredVariable) -> String {
         if let defaultText = variable.defaultText { return "  (default \(defaultText))" }
-        return variable.isOptional ? "  (optional)" : "  (required)"
+        return variable.isRequired ? "  (required)" : "  (optional)"
     }
+}
+
+extension DeclaredVariable {
+    fileprivate var isRequired: Bool { !isOptional && defaultText == nil }
 }

@@ -30,7 +30,7 @@ struct ServiceRun {
             },
             gracefulShutdownSignals: [.sigterm, .sigint], cancellationSignals: [.sigquit], logger: quiet(logger))
         try await ServiceGroup(configuration: configuration).run()
-        logger.info("Stopped; work in progress was completed")
+        logger.info("Stopped; what was not committed is processed after the next start")
     }
 
     /// The group logs its own steps at levels meant for debugging.
