@@ -28,7 +28,9 @@ enum OCSPResponseBuilder {
         let identifiers = (0..<max(0, OCSP_request_onereq_count(request))).compactMap {
             OCSP_onereq_get0_id(OCSP_request_onereq_get0(request, $0))
         }
-        guard let first = identifiers.first else { return try encoded(OCSP_RESPONSE_STATUS_MALFORMEDREQUEST, nil) }
+        guard let first = identifiers.first, identifiers.allSatisfy(isEncodable) else {
+            return try encoded(OCSP_RESPONSE_STATUS_MALFORMEDREQUEST, nil)
+        }
         // One signature is for one authority.
         guard identifiers.allSatisfy({ OCSP_id_issuer_cmp($0, first) == 0 }),
             let authority = authorities.first(where: { issued(first, by: $0.certificate) })
@@ -54,6 +56,13 @@ enum OCSPResponseBuilder {
         let response = try OpenSSLFailure.unwrap(OCSP_response_create(status, basic), "creating an OCSP response")
         defer { OCSP_RESPONSE_free(response) }
         return try OpenSSLFailure.bytes("encoding an OCSP response") { i2d_OCSP_RESPONSE(response, $0) }
+    }
+
+    /// OpenSSL decodes parameters of a hash algorithm that it cannot encode for a response.
+    private static func isEncodable(_ identifier: OpaquePointer) -> Bool {
+        guard let copy = OCSP_CERTID_dup(identifier) else { return false }
+        OCSP_CERTID_free(copy)
+        return true
     }
 
     private static func issued(_ identifier: OpaquePointer, by authority: CertificateHandle) -> Bool {

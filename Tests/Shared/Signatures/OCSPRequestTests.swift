@@ -125,6 +125,11 @@ import Testing
         #expect(throws: OCSPFault.declined("unauthorized")) { try request.answer(in: unauthorized, now: Self.now) }
         let malformed = try responder().response(to: [1, 2, 3], now: Self.now) { _ in .good }
         #expect(throws: OCSPFault.declined("malformedrequest")) { try request.answer(in: malformed, now: Self.now) }
+        // OpenSSL decodes such parameters of the hash algorithm, but cannot encode them again.
+        var odd = request.der
+        odd[try #require(odd.firstRange(of: [0x05, 0x00])).lowerBound] = 0x20
+        let refused = try responder().response(to: odd, now: Self.now) { _ in .good }
+        #expect(throws: OCSPFault.declined("malformedrequest")) { try request.answer(in: refused, now: Self.now) }
         let response = try responder().response(to: request.der, now: Self.now) { _ in .good }
         #expect(throws: OCSPFault.unreadable) { try request.answer(in: response + [0], now: Self.now) }
         #expect(throws: OCSPFault.unreadable) { try request.answer(in: Array(response.dropLast()), now: Self.now) }
