@@ -45,18 +45,38 @@ public actor KafkaAdmin {
     public func topics() throws -> [String: Int] { try handle.topics(timeout: patience) }
 
     /// The named topics, with their settings where the broker reports them. Those that do not exist are left out.
-    public func states(of names: [String]) throws -> [String: TopicState] {
+    public func states(of names: [String]) async throws -> [String: TopicState] {
         var states = try handle.states(timeout: patience).filter { names.contains($0.key) }
-        guard !states.isEmpty, let settings = try handle.settings(of: states.keys.sorted(), timeout: patience) else {
-            return states
+        let existing = states.keys.sorted()
+        guard !existing.isEmpty else { return states }
+        let settings = try await Self.repeatedWhileMissing(for: patience, on: ContinuousClock()) {
+            try handle.settings(of: existing, timeout: patience)
         }
-        for (name, settings) in settings { states[name]?.configuration = settings }
+        for (name, settings) in settings ?? [:] { states[name]?.configuration = settings }
         return states
     }
 
     /// Sets settings of a topic by the broker's names, and leaves its others unchanged.
-    public func alter(_ topic: String, _ changes: [String: String]) throws {
-        try handle.alter(topic, changes, timeout: patience)
+    public func alter(_ topic: String, _ changes: [String: String]) async throws {
+        try await Self.repeatedWhileMissing(for: patience, on: ContinuousClock()) {
+            try handle.alter(topic, changes, timeout: patience)
+        }
+    }
+
+    /// Repeats a request about existing topics: after their creation, a broker may not know them for some seconds although
+    /// another lists them.
+    static func repeatedWhileMissing<Answer>(
+        for patience: Duration, on clock: some Clock<Duration>, isolation: isolated (any Actor)? = #isolation,
+        _ request: () throws -> Answer
+    ) async throws -> Answer {
+        let deadline = clock.now.advanced(by: patience)
+        while true {
+            do {
+                return try request()
+            } catch let error as KafkaError where error.meaning == .missing && clock.now < deadline {
+                try await clock.sleep(for: .milliseconds(200))
+            }
+        }
     }
 
     /// The cluster's id; positions belong to it.

@@ -1,5 +1,7 @@
+import CRDKafka
 import Development
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Kafka
@@ -70,6 +72,26 @@ import Testing
         let admin = try KafkaAdmin(
             KafkaConfiguration(bootstrapServers: "127.0.0.1:1"), patience: .milliseconds(300), logger: quiet)
         #expect(try await failure { _ = try await admin.topics() }.meaning == .retry)
+    }
+
+    @Test func `KafkaAdmin repeats a request while a broker does not know a new topic`() async throws {
+        let clock = SkippingClock()
+        func request(_ error: rd_kafka_resp_err_t, times: Int) async throws {
+            var failures = 0
+            try await KafkaAdmin.repeatedWhileMissing(for: .seconds(15), on: clock) {
+                guard failures < times else { return }
+                failures += 1
+                throw KafkaError(error, doing: "describe topics")
+            }
+        }
+        try await request(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, times: 4)
+        #expect(clock.sleeps.count == 4)
+        let other = try await failure { try await request(RD_KAFKA_RESP_ERR__TIMED_OUT, times: 1) }
+        #expect(other.meaning == .retry)
+        #expect(clock.sleeps.count == 4)
+        let missing = try await failure { try await request(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, times: .max) }
+        #expect(missing.meaning == .missing)
+        #expect(clock.now.offset >= .seconds(15))
     }
 
     @Test func `KafkaAdmin leaves out of the lag what retention has dropped`() {
