@@ -60,12 +60,12 @@ public struct AccessStore: Sendable {
         ofAccount token: String, of bundleId: String, in environment: StoreEnvironment, at moment: Date
     ) async throws -> [Period]? {
         let account = try UUID(accountToken: token)
-        let rows = try await connection.pipeline([
-            Command(Self.ofAccount, account, environment.rawValue, bundleId, moment),
-            Command(Self.isKnown, account, environment.rawValue, bundleId),
-        ])
-        guard try rows[1][0].value("is_known") else { return nil }
-        return try rows[0].map { row in Period(try AccessPeriodRow.read(row)) }.sorted { $0.startsAt < $1.startsAt }
+        let rows = try await connection.execute(Self.ofAccount, account, environment.rawValue, bundleId, moment)
+        if rows.isEmpty {
+            let known = try await connection.execute(Self.isKnown, account, environment.rawValue, bundleId)
+            guard try known[0].value("is_known") else { return nil }
+        }
+        return try rows.map { row in Period(try AccessPeriodRow.read(row)) }.sorted { $0.startsAt < $1.startsAt }
     }
 
     static let all = Statement("access-all", unsafeSQL: "select \(AccessPeriodRow.selected) from access_period")
