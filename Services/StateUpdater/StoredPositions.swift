@@ -24,8 +24,7 @@ actor StoredPositions: StartingPositions {
 
     func positions(of partitions: [TopicPartition]) async throws -> [TopicPartitionOffset] {
         let cluster = try await clusterId()
-        var ends: [TopicPartition: (low: Int64, high: Int64)] = [:]
-        for partition in partitions { ends[partition] = try await consumer.watermarks(partition) }
+        let ends = Dictionary(uniqueKeysWithValues: zip(partitions, try await consumer.watermarks(partitions)))
         let stored = try await store.establish(
             cluster: cluster, group: group,
             lowWatermarks: ends.map {

@@ -149,13 +149,17 @@ public actor Consumer {
         return try opened().client.committed(partitions, timeout: Self.patience)
     }
 
-    /// The first offset of the partition and the one after the last, asked of the broker.
-    public func watermarks(_ partition: TopicPartition) throws -> (low: Int64, high: Int64) {
-        try opened().client.watermarks(partition, timeout: Self.patience)
+    /// The offset of a partition's first record, and the one after its last.
+    public typealias Watermarks = (low: Int64, high: Int64)
+
+    /// The watermarks of the partitions, asked of the brokers; in the order asked.
+    public func watermarks(_ partitions: [TopicPartition]) throws -> [Watermarks] {
+        guard !partitions.isEmpty else { return [] }
+        return try opened().client.watermarks(partitions, timeout: Self.patience)
     }
 
     /// The same from the last fetch, for lag without a request; nil before the first fetch.
-    public func knownWatermarks(_ partition: TopicPartition) throws -> (low: Int64, high: Int64)? {
+    public func knownWatermarks(_ partition: TopicPartition) throws -> Watermarks? {
         try opened().knownWatermarks(partition)
     }
 

@@ -83,21 +83,18 @@ public actor KafkaAdmin {
     public func clusterId() throws -> String { try handle.client.clusterId(timeout: patience) }
 
     /// The lag of a group in the topics, partition by partition, sorted. Topics that do not exist are left out.
-    ///
-    /// One request per partition: meant for commands, not for every second.
     public func lag(group: String, topics: [String]) throws -> [PartitionLag] {
         let counts = try self.topics()
-        let partitions = Set(topics).flatMap { topic in
-            (0..<(counts[topic] ?? 0)).map { TopicPartition(topic: topic, partition: Int32($0)) }
-        }.sorted()
+        let partitions = Set(topics).flatMap { TopicPartition.all(of: $0, count: counts[$0] ?? 0) }.sorted()
         guard !partitions.isEmpty else { return [] }
         // A client with the group's name that never subscribes: it reads the positions without becoming a member.
         let asking = try ConsumerHandle(
             settings: configuration.consumerSettings(group: group, offsetReset: .error), logger: logger)
         let committed = try asking.client.committed(partitions, timeout: patience)
-        return try zip(partitions, committed).map { partition, committed in
-            let (low, end) = try asking.client.watermarks(partition, timeout: patience)
-            return PartitionLag(partition: partition, committed: committed?.offset, low: low, end: end)
+        let watermarks = try asking.client.watermarks(partitions, timeout: patience)
+        return zip(zip(partitions, committed), watermarks).map { position, watermarks in
+            PartitionLag(
+                partition: position.0, committed: position.1?.offset, low: watermarks.low, end: watermarks.high)
         }
     }
 }

@@ -11,6 +11,11 @@ public struct TopicPartition: Sendable, Hashable, Comparable, CustomStringConver
         self.partition = partition
     }
 
+    /// Every partition of a topic that has so many.
+    public static func all(of topic: String, count: Int) -> [TopicPartition] {
+        (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
+    }
+
     /// By topic, then by number.
     public static func < (left: Self, right: Self) -> Bool {
         (left.topic, left.partition) < (right.topic, right.partition)

@@ -132,19 +132,22 @@ extension KafkaSource {
     /// - Parameter askingBroker: asks for the end of every partition. Otherwise the last fetch is used, except where
     ///   there was none yet.
     func lag(now: Date, askingBroker: Bool = false) async throws -> [Lag] {
-        var lags: [Lag] = []
-        for partition in assigned {
-            let known = askingBroker ? nil : try await consumer.knownWatermarks(partition)
-            let (low, high) = if let known { known } else { try await consumer.watermarks(partition) }
+        let partitions = assigned
+        var watermarks: [TopicPartition: Consumer.Watermarks] = [:]
+        if !askingBroker {
+            for partition in partitions { watermarks[partition] = try await consumer.knownWatermarks(partition) }
+        }
+        let unknown = partitions.filter { watermarks[$0] == nil }
+        for (partition, asked) in zip(unknown, try await consumer.watermarks(unknown)) { watermarks[partition] = asked }
+        return partitions.compactMap { partition in
             // Revoked meanwhile.
-            guard assigned.contains(partition) else { continue }
+            guard assigned.contains(partition), let (low, high) = watermarks[partition] else { return nil }
             // Read from the beginning where no position is known.
             let place = unsettled[partition]
             let records = max(0, high - max(place?.offset ?? low, low))
             let age = place?.timestamp.map { max(0, now.timeIntervalSince($0)) } ?? 0
-            lags.append(Lag(partition: partition, records: records, seconds: records > 0 ? age : 0))
+            return Lag(partition: partition, records: records, seconds: records > 0 ? age : 0)
         }
-        return lags
     }
 
     /// Whether the group has given it partitions.
@@ -155,8 +158,7 @@ extension KafkaSource {
         guard let topic = all.first?.topic else { return nil }
         let committed = try await consumer.committed(all)
         var backlog = StallDetector.Backlog(topic: topic, partitions: 0, records: 0, settledByGroup: 0)
-        for (partition, position) in zip(all, committed) {
-            let (low, high) = try await consumer.watermarks(partition)
+        for (position, (low, high)) in zip(committed, try await consumer.watermarks(all)) {
             let settled = max(position?.offset ?? low, low)
             backlog.settledByGroup = (backlog.settledByGroup ?? 0) + settled
             guard high > settled else { continue }

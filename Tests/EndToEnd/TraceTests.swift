@@ -40,8 +40,8 @@ extension EndToEnd {
         ) async throws -> [SubscriptionChanged] {
             let consumer = try Consumer(configuration, group: "reader", offsetReset: .earliest, logger: .silent)
             try await consumer.assign(
-                (0..<Int32(Topics.changed.route.partitions)).map {
-                    TopicPartitionOffset(TopicPartition(topic: Topics.changed.name, partition: $0), offset: 0)
+                TopicPartition.all(of: Topics.changed.name, count: Topics.changed.route.partitions).map {
+                    TopicPartitionOffset($0, offset: 0)
                 })
             var changes: [SubscriptionChanged] = []
             let deadline = ContinuousClock.now + .seconds(60)

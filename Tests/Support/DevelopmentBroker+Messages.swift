@@ -60,10 +60,8 @@ extension DevelopmentBroker {
     /// How many records were ever written to a topic.
     package func end(of route: Route) async throws -> Int64 {
         let consumer = try Consumer(configuration, group: UUID().uuidString, offsetReset: .earliest, logger: .quiet)
-        var end: Int64 = 0
-        for partition in 0..<Int32(route.partitions) {
-            end += try await consumer.watermarks(TopicPartition(topic: route.name, partition: partition)).high
-        }
+        let partitions = TopicPartition.all(of: route.name, count: route.partitions)
+        let end = try await consumer.watermarks(partitions).reduce(0) { $0 + $1.high }
         await consumer.close(deadline: .seconds(5))
         return end
     }

@@ -10,9 +10,8 @@ package enum WrittenRecords {
             configuration, group: "test", logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         var expected: Int64 = 0
         var start: [TopicPartitionOffset] = []
-        for partition in 0..<Int32(route.partitions) {
-            let partition = TopicPartition(topic: route.name, partition: partition)
-            let (low, high) = try await consumer.watermarks(partition)
+        let partitions = TopicPartition.all(of: route.name, count: route.partitions)
+        for (partition, (low, high)) in zip(partitions, try await consumer.watermarks(partitions)) {
             expected += high - low
             if high > low { start.append(TopicPartitionOffset(partition, offset: low)) }
         }

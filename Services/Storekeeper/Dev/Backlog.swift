@@ -118,14 +118,13 @@ final class Backlog: Sendable {
             self.kind = kind
             self.group = group
             self.positions = positions
-            partitions = (0..<route.partitions).map { TopicPartition(topic: route.name, partition: Int32($0)) }
+            partitions = TopicPartition.all(of: route.name, count: route.partitions)
             consumer = try Consumer(configuration, group: group, logger: logger)
         }
 
         func measurement() async throws -> Measurement {
             let before = try await places()
-            var marks: [(low: Int64, high: Int64)] = []
-            for partition in partitions { marks.append(try await consumer.watermarks(partition)) }
+            let marks = try await consumer.watermarks(partitions)
             // Reading the watermarks takes a while, during which the group commits.
             let after = try await places()
             let lags = lags(after, marks)
@@ -149,7 +148,7 @@ final class Backlog: Sendable {
         }
 
         private func lags(
-            _ committed: [TopicPartitionOffset?], _ marks: [(low: Int64, high: Int64)]
+            _ committed: [TopicPartitionOffset?], _ marks: [Consumer.Watermarks]
         ) -> [PartitionLag] {
             zip(zip(partitions, committed), marks).map { asked, marks in
                 PartitionLag(partition: asked.0, committed: asked.1?.offset, low: marks.low, end: marks.high)

@@ -20,13 +20,10 @@ final class DeadLetterCounter: Sendable {
     init(_ configuration: KafkaConfiguration, from origin: Start = .end, logger: Logger) async throws {
         let route = Topics.rejected.route
         consumer = try Consumer(configuration, group: "\(ServiceName.storekeeper.group).dev", logger: logger)
-        var start: [TopicPartitionOffset] = []
-        for partition in 0..<Int32(route.partitions) {
-            let partition = TopicPartition(topic: route.name, partition: partition)
-            let (low, high) = try await consumer.watermarks(partition)
-            start.append(TopicPartitionOffset(partition, offset: origin == .end ? high : low))
+        let partitions = TopicPartition.all(of: route.name, count: route.partitions)
+        start = zip(partitions, try await consumer.watermarks(partitions)).map { partition, watermarks in
+            TopicPartitionOffset(partition, offset: origin == .end ? watermarks.high : watermarks.low)
         }
-        self.start = start
         // Assigned without a group, so that no other consumer shares the partitions.
         try await consumer.assign(start)
     }

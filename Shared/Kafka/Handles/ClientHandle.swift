@@ -68,15 +68,23 @@ package final class ClientHandle: @unchecked Sendable {
         return String(cString: text)
     }
 
-    /// Blocks up to the timeout.
-    func watermarks(_ partition: TopicPartition, timeout: Duration) throws -> (low: Int64, high: Int64) {
-        var low: Int64 = 0
-        var high: Int64 = 0
-        try KafkaError.check(
-            rd_kafka_query_watermark_offsets(
-                pointer, partition.topic, partition.partition, &low, &high, timeout.wholeMilliseconds),
-            doing: "ask for the ends of \(partition)")
-        return (low, high)
+    /// Two requests to each broker, however many partitions. Each blocks up to the timeout.
+    func watermarks(_ partitions: [TopicPartition], timeout: Duration) throws -> [Consumer.Watermarks] {
+        let lows = try offsets(RD_KAFKA_OFFSET_BEGINNING, of: partitions, timeout: timeout)
+        let highs = try offsets(RD_KAFKA_OFFSET_END, of: partitions, timeout: timeout)
+        return zip(lows, highs).map { (low: $0, high: $1) }
+    }
+
+    /// The protocol's request for offsets by time has two special times: the beginning and the end.
+    private func offsets(_ time: Int32, of partitions: [TopicPartition], timeout: Duration) throws -> [Int64] {
+        let doing = "ask for the ends"
+        let list = PartitionList(partitions.map { TopicPartitionOffset($0, offset: Int64(time)) })
+        try list.withPointer { list in
+            try KafkaError.check(
+                rd_kafka_offsets_for_times(pointer, list, timeout.wholeMilliseconds), doing: "\(doing) of partitions")
+        }
+        try list.throwFirstError(doing: doing)
+        return list.positions().map(\.offset)
     }
 
     /// Blocks up to the timeout.

@@ -35,9 +35,8 @@ package struct DeadLetterLog: Sendable {
     /// - Parameter newest: maximum per partition; nil reads all of them.
     package func letters(newest: Int64? = nil) async throws -> [StoredDeadLetter] {
         var bounds: [TopicPartition: Range<Int64>] = [:]
-        for partition in 0..<Int32(Self.topic.route.partitions) {
-            let partition = TopicPartition(topic: Self.topic.name, partition: partition)
-            let (low, high) = try await consumer.watermarks(partition)
+        let partitions = TopicPartition.all(of: Self.topic.name, count: Self.topic.route.partitions)
+        for (partition, (low, high)) in zip(partitions, try await consumer.watermarks(partitions)) {
             let first = newest.map { max(low, high - $0) } ?? low
             if first < high { bounds[partition] = first..<high }
         }
@@ -48,11 +47,12 @@ package struct DeadLetterLog: Sendable {
     /// - Throws: `OperationError` with the first id that the topic does not hold.
     package func letters(_ ids: Set<DeadLetterID>) async throws -> [StoredDeadLetter] {
         var bounds: [TopicPartition: Range<Int64>] = [:]
-        for (number, ids) in Dictionary(grouping: ids, by: \.partition) {
-            let partition = TopicPartition(topic: Self.topic.name, partition: number)
-            let (low, high) = try await consumer.watermarks(partition)
-            let offsets = ids.map(\.offset)
+        let byPartition = Dictionary(grouping: ids) { TopicPartition(topic: Self.topic.name, partition: $0.partition) }
+        let partitions = byPartition.keys.sorted()
+        for (partition, (low, high)) in zip(partitions, try await consumer.watermarks(partitions)) {
+            let offsets = (byPartition[partition] ?? []).map(\.offset)
             if let outside = offsets.first(where: { !(low..<high).contains($0) }) {
+                let number = partition.partition
                 throw OperationError(
                     """
                     no dead letter \(number)/\(outside): partition \(number) of \(Self.topic.name) holds \

@@ -57,7 +57,7 @@ import Testing
         try await consumer.subscribe(to: [topic])
         _ = try await consumer.records(10)
         let zero = TopicPartition(topic: topic, partition: 0)
-        let end = try await consumer.watermarks(zero).high
+        let end = try await consumer.watermarks([zero])[0].high
         try await consumer.commit([TopicPartitionOffset(zero, offset: end - 1)])
 
         let lag = try await KafkaAdmin(cluster.configuration, logger: quiet)

@@ -73,7 +73,7 @@ import Testing
         let topic = try await cluster.topic()
         let producer = try cluster.producer(["queue.buffering.max.messages": "10"])
         try await producer.send((0..<1000).map { _ in ProducerRecord(topic: topic, key: nil, value: [1]) })
-        #expect(try await cluster.consumer().watermarks(TopicPartition(topic: topic, partition: 0)).high == 1000)
+        #expect(try await cluster.consumer().watermarks([TopicPartition(topic: topic, partition: 0)])[0].high == 1000)
     }
 
     @Test func `Producer answers many single senders at once`() async throws {
@@ -100,7 +100,7 @@ import Testing
         let large = ProducerRecord(topic: topic, key: nil, value: [UInt8](repeating: 1, count: 4000))
         let error = try await failure { try await producer.send([small, large, small]) }
         #expect(error.meaning == .unacceptable)
-        #expect(try await cluster.consumer().watermarks(TopicPartition(topic: topic, partition: 0)).high == 1)
+        #expect(try await cluster.consumer().watermarks([TopicPartition(topic: topic, partition: 0)])[0].high == 1)
     }
 
     @Test func `Producer that is closed says so`() async throws {

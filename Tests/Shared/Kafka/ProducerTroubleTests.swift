@@ -17,7 +17,7 @@ import Testing
     }
 
     private func written() async throws -> Int64 {
-        try await Consumer(broker.configuration, group: "counters", logger: quiet).watermarks(place).high
+        try await Consumer(broker.configuration, group: "counters", logger: quiet).watermarks([place])[0].high
     }
 
     /// After some errors the client rejects a topic until it has read its metadata again.
