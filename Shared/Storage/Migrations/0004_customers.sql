@@ -185,6 +185,49 @@ begin atomic
     limit 1;
 end;
 
+-- Whether a purchase gives its access to an account that owns or claims it. It belongs to its owner, the account in the payload
+-- that Apple signed last; without an owner, to the account that accounts_of entitles on the Apple account. Further accounts
+-- share it only where an operator has allowed that. The set clause prevents inlining, as above.
+create function gives_access_to(
+    asked_environment store_environment, asked_bundle_id text, asked_purchase text, owner uuid, asked_account uuid)
+returns boolean
+language sql stable set jit = off
+begin atomic
+    select case
+        -- Where operators chose an account of this Apple account, only the chosen ones are entitled.
+        when exists (
+            select
+            from chosen_account chosen
+            where chosen.environment = asked_environment and chosen.bundle_id = asked_bundle_id
+                and (chosen.app_account_token = owner
+                    or chosen.app_account_token in (
+                        select account.app_account_token
+                        from accounts_of(
+                            asked_environment, asked_bundle_id,
+                            apple_account(asked_environment, asked_bundle_id, asked_purchase)) as account)))
+            then exists (
+                select
+                from chosen_account chosen
+                where chosen.environment = asked_environment and chosen.bundle_id = asked_bundle_id
+                    and chosen.app_account_token = asked_account)
+        when restored_to(asked_environment, asked_bundle_id, asked_purchase) is not null
+            then restored_to(asked_environment, asked_bundle_id, asked_purchase) = asked_account
+        when asked_account = owner then true
+        else exists (
+                select
+                from accounts_of(
+                    asked_environment, asked_bundle_id,
+                    apple_account(asked_environment, asked_bundle_id, asked_purchase)) as account
+                where account.app_account_token = asked_account and account.is_served)
+            and (owner is null
+                or exists (
+                    select
+                    from sharing_policy policy
+                    where policy.environment = asked_environment and policy.bundle_id = asked_bundle_id
+                        and policy.policy = 'allow'))
+    end;
+end;
+
 -- Pairs of Apple's ids that belong to one customer, because a purchase names both: almost always none.
 create view customer_alias as
 with recursive link as (
@@ -243,108 +286,47 @@ where held.owner_account_token is not null;
 
 -- The access periods of each account of an app. In SQL: select product_id, reason, upper(period) from account_access where
 -- app_account_token = $1 and bundle_id = $2 and environment = 'Production' and now() <@ period. All look-ups are by index.
---
--- A purchase belongs to the account in the payload that Apple signed last. One without an account belongs to the account that
--- accounts_of entitles on the Apple account; further accounts share a purchase only where an operator has allowed it.
 create view account_access as
 select owned.*
 from owned_access owned
-where not exists (
-    -- Where operators chose an account of this Apple account, only the chosen ones are entitled.
-    select
-    from chosen_account chosen
-    where chosen.environment = owned.environment and chosen.bundle_id = owned.bundle_id
-        and chosen.app_account_token in (
-            select account.app_account_token
-            from accounts_of(
-                owned.environment, owned.bundle_id,
-                apple_account(owned.environment, owned.bundle_id, owned.original_transaction_id)) as account)
-        and not exists (
-            select
-            from chosen_account owner
-            where owner.environment = owned.environment and owner.bundle_id = owned.bundle_id
-                and owner.app_account_token = owned.app_account_token))
-    and (
-        -- The function is asked only where a policy lets restores move purchases.
-        not exists (
-            select from sharing_policy
-            where sharing_policy.environment = owned.environment and sharing_policy.bundle_id = owned.bundle_id
-                and sharing_policy.policy like 'lastRestore%')
-        or coalesce(restored_to(owned.environment, owned.bundle_id, owned.original_transaction_id), owned.app_account_token)
-            = owned.app_account_token
-        or exists (
-            select
-            from chosen_account owner
-            where owner.environment = owned.environment and owner.bundle_id = owned.bundle_id
-                and owner.app_account_token = owned.app_account_token))
+where (not exists (
+        select
+        from chosen_account chosen
+        where chosen.environment = owned.environment and chosen.bundle_id = owned.bundle_id)
+    and not exists (
+        select
+        from sharing_policy policy
+        where policy.environment = owned.environment and policy.bundle_id = owned.bundle_id
+            and policy.policy like 'lastRestore%'))
+    or gives_access_to(
+        owned.environment, owned.bundle_id, owned.original_transaction_id, owned.app_account_token,
+        owned.app_account_token)
 union all
 select claim.app_account_token, access.*
 from (
     select distinct claim.app_account_token, claim.environment, claim.bundle_id, held.original_transaction_id,
         held.owner_account_token
     from account_claim claim
+    left join subscription mine
+        on mine.environment = claim.environment and mine.original_transaction_id = claim.original_transaction_id
+        and mine.bundle_id = claim.bundle_id
     cross join lateral (
-        select original_transaction_id, owner_account_token
-        from subscription
-        where environment = claim.environment and original_transaction_id = claim.original_transaction_id
-            and bundle_id = claim.bundle_id
-        union all
-        select original_transaction_id, owner_account_token
-        from subscription
-        where app_transaction_id = claim.app_transaction_id and environment = claim.environment
-            and bundle_id = claim.bundle_id
+        select mine.original_transaction_id, mine.owner_account_token
+        where mine.original_transaction_id is not null
         union all
         -- A claim from an old transaction has no id of a customer, but the purchase may have one now.
         select other.original_transaction_id, other.owner_account_token
-        from subscription mine
-        join subscription other using (app_transaction_id, environment, bundle_id)
-        where mine.environment = claim.environment and mine.original_transaction_id = claim.original_transaction_id
-            and mine.bundle_id = claim.bundle_id
+        from subscription other
+        where other.app_transaction_id in (claim.app_transaction_id, mine.app_transaction_id)
+            and other.environment = claim.environment and other.bundle_id = claim.bundle_id
     ) as held
     where held.owner_account_token is distinct from claim.app_account_token
 ) as claim
-cross join lateral accounts_of(
-    claim.environment, claim.bundle_id,
-    apple_account(claim.environment, claim.bundle_id, claim.original_transaction_id)) as account
 cross join lateral (
     select *
     from access_period
     where environment = claim.environment and original_transaction_id = claim.original_transaction_id
     offset 0
 ) as access
-where account.app_account_token = claim.app_account_token
-    and case
-        when case
-            -- As above: elsewhere the function is not asked.
-            when exists (
-                select from sharing_policy
-                where sharing_policy.environment = claim.environment and sharing_policy.bundle_id = claim.bundle_id
-                    and sharing_policy.policy like 'lastRestore%')
-                then restored_to(claim.environment, claim.bundle_id, claim.original_transaction_id) is not null
-                    and not exists (
-                        select
-                        from chosen_account chosen
-                        where chosen.environment = claim.environment and chosen.bundle_id = claim.bundle_id
-                            and (chosen.app_account_token = claim.owner_account_token
-                                or chosen.app_account_token in (
-                                    select here.app_account_token
-                                    from accounts_of(
-                                        claim.environment, claim.bundle_id,
-                                        apple_account(
-                                            claim.environment, claim.bundle_id, claim.original_transaction_id))
-                                        as here)))
-            else false
-        end
-            then claim.app_account_token
-                = restored_to(claim.environment, claim.bundle_id, claim.original_transaction_id)
-        else account.is_served
-            and (claim.owner_account_token is null
-                or exists (
-                    select from sharing_policy
-                    where sharing_policy.environment = claim.environment
-                        and sharing_policy.bundle_id = claim.bundle_id and sharing_policy.policy = 'allow')
-                or exists (
-                    select from chosen_account chosen
-                    where chosen.environment = claim.environment and chosen.bundle_id = claim.bundle_id
-                        and chosen.app_account_token = claim.app_account_token))
-    end;
+where gives_access_to(
+    claim.environment, claim.bundle_id, claim.original_transaction_id, claim.owner_account_token, claim.app_account_token);
