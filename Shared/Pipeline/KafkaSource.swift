@@ -38,7 +38,7 @@ public actor KafkaSource: Source {
     ///   - checkInterval: how often an idle source checks whether its stored position was changed.
     public init(
         _ consumer: Consumer, for worker: String, startingAt starting: any StartingPositions, limit: Int = 500,
-        wait: Duration = .milliseconds(200), of all: [TopicPartition] = [], checkInterval: Duration = .seconds(5),
+        wait: Duration = .seconds(1), of all: [TopicPartition] = [], checkInterval: Duration = .seconds(5),
         logger: Logger
     ) {
         self.consumer = consumer
