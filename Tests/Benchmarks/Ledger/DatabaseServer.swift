@@ -28,9 +28,10 @@ struct DatabaseServer {
         await connection.close()
     }
 
-    static func connection(_ url: String) -> PostgresConnection {
+    static func connection(_ url: String, plansOnce: Bool = false) -> PostgresConnection {
         var configuration = PostgresConfiguration(url: url, applicationName: "ledger-benchmark")
         configuration.statementTimeout = nil
+        configuration.plansOnce = plansOnce
         return PostgresConnection(configuration, logger: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() })
     }
 }

@@ -16,8 +16,8 @@ struct Ledger {
         var offset: Int64 = 0
     }
 
-    init(_ url: String, isMigrated: Bool) async throws {
-        connection = DatabaseServer.connection(url)
+    init(_ url: String, isMigrated: Bool, plansOnce: Bool = false) async throws {
+        connection = DatabaseServer.connection(url, plansOnce: plansOnce)
         store = LedgerStore(connection)
         seen = SeenNotificationStore(connection)
         if !isMigrated {
