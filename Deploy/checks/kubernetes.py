@@ -159,7 +159,7 @@ for name, scaled in of_kind("ScaledObject").items():
         expect(trigger.get("authenticationRef") == {"name": "kafka"} and "kafka" in of_kind("TriggerAuthentication"),
                f"{name}: KEDA has no certificate")
         expect(group == f"storekeeper.{name}", f"{name} is not in the group {group}")
-        expect(scaled["spec"]["maxReplicaCount"] <= 64, f"{name}: more instances than partitions")
+        expect(scaled["spec"]["maxReplicaCount"] <= 16, f"{name}: more instances than partitions")
 
 for problem in problems:
     print(f"kubernetes check: {problem}", file=sys.stderr)

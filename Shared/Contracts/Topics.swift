@@ -71,8 +71,10 @@ public struct Topic<Message: TopicMessage>: Sendable {
     /// The name by which the broker knows the topic.
     public var name: String { route.name }
 
+    /// - Parameter partitions: each costs every batch a request and a compression of its own, and one instance of a stage does
+    ///   thousands of notifications a second. An operator can add some at any time, because the order of arrival changes nothing.
     init(
-        _ name: String, key: Route.Key, partitions: Int = 64, retention: Duration = .seconds(7 * Topics.day),
+        _ name: String, key: Route.Key, partitions: Int = 16, retention: Duration = .seconds(7 * Topics.day),
         writers: [ServiceName], readers: [ServiceName]
     ) {
         route = Route(

@@ -148,7 +148,7 @@ def coordinator_moves(deployment, random, scale):
 
 def leader_moves(deployment, random, scale):
     topic = random.choice(["notifications.received", "notifications.verified", "notifications.unique"])
-    partitions, broker = random.sample(range(64), 8), random.randint(1, deployment.brokers)
+    partitions, broker = random.sample(range(16), 8), random.randint(1, deployment.brokers)
 
     def begin():
         for partition in partitions:

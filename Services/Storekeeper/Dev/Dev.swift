@@ -45,16 +45,16 @@ struct Dev: Subcommand {
     @Flag(help: "Sign all notifications before sending the first, to measure without signing; needs --count.")
     var presigned = false
 
-    @Option(help: "Number of verifiers, 1 to 64.")
+    @Option(help: "Number of verifiers, 1 to 16.")
     var verifiers = 1
 
-    @Option(help: "Number of deduplicators, 1 to 64.")
+    @Option(help: "Number of deduplicators, 1 to 16.")
     var deduplicators = 1
 
-    @Option(help: "Number of state-updaters, 1 to 64.")
+    @Option(help: "Number of state-updaters, 1 to 16.")
     var stateUpdaters = 1
 
-    @Option(help: "Number of ingests, 1 to 64; the simulator posts to the first.")
+    @Option(help: "Number of ingests, 1 to 16; the simulator posts to the first.")
     var ingests = 1
 
     @Option(
@@ -76,8 +76,8 @@ struct Dev: Subcommand {
         for (name, number) in [
             ("--verifiers", verifiers), ("--deduplicators", deduplicators), ("--state-updaters", stateUpdaters),
             ("--ingests", ingests),
-        ] where !(1...64).contains(number) {
-            problems.append("\(name) is out of range: 1 to 64")
+        ] where !(1...16).contains(number) {
+            problems.append("\(name) is out of range: 1 to 16")
         }
         for (name, share) in [("--duplicates", duplicates), ("--tampered", tampered)] where !(0...1).contains(share) {
             problems.append("\(name) is out of range: 0 to 1")

@@ -9,7 +9,7 @@ import Testing
 @Suite struct ConfirmingReplicasTests {
     private func state(copies: Int, confirming: String?) -> TopicState {
         TopicState(
-            partitions: 64, replicationFactor: copies,
+            partitions: 16, replicationFactor: copies,
             configuration: confirming.map {
                 ["min.insync.replicas": TopicState.Setting(value: $0, isOverridden: true)]
             })

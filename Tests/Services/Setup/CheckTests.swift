@@ -43,7 +43,7 @@ import Testing
         try await TestDatabase.use(isMigrated: false) { database in
             let connection = TestDatabase.connection(database)
             let rows = try await Self.rows(broker, connection)
-            #expect(rows.first?.prefix(4) == [Topics.received.name, "partitions", "64", "1"])
+            #expect(rows.first?.prefix(4) == [Topics.received.name, "partitions", "16", "1"])
             #expect(rows.count { $0[3] == "missing" } == Topics.all.count - 1)
             #expect(rows.last?[1] == "schema")
             let lines = tableText(rows).split(separator: "\n")
@@ -56,7 +56,7 @@ import Testing
 @Suite struct TopicDifferenceTests {
     private let meant = TopicSpecification(Topics.received.route, replicationFactor: 3)
 
-    private func state(_ settings: [String: String], partitions: Int = 64, copies: Int = 3) -> TopicState {
+    private func state(_ settings: [String: String], partitions: Int = 16, copies: Int = 3) -> TopicState {
         let all = ["cleanup.policy": "delete", "min.insync.replicas": "2", "retention.ms": "604800000"]
             .merging(settings) { $1 }
         return TopicState(

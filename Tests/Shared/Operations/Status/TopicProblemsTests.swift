@@ -5,7 +5,7 @@ import Testing
 @testable import Operations
 
 struct TopicProblemsTests {
-    private static func sentence(partitions: Int = 64, copies: Int, confirming: String?) -> String? {
+    private static func sentence(partitions: Int = 16, copies: Int, confirming: String?) -> String? {
         TopicProblems.sentence(
             on: Topics.received.route,
             TopicState(
@@ -16,7 +16,7 @@ struct TopicProblemsTests {
     }
 
     @Test func `status names topics that the broker created, and copies that need not confirm`() {
-        #expect(Self.sentence(partitions: 1, copies: 3, confirming: "2")?.contains("1 of 64 partitions") == true)
+        #expect(Self.sentence(partitions: 1, copies: 3, confirming: "2")?.contains("1 of 16 partitions") == true)
         #expect(Self.sentence(copies: 2, confirming: "1")?.contains("min.insync.replicas=1") == true)
         #expect(Self.sentence(copies: 3, confirming: "2") == nil)
         #expect(Self.sentence(copies: 1, confirming: "1") == nil)
