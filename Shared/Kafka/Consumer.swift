@@ -149,6 +149,12 @@ public actor Consumer {
         return try opened().client.committed(partitions, timeout: Self.patience)
     }
 
+    /// Every partition that the topic has now.
+    public func partitions(of topic: String) throws -> [TopicPartition] {
+        let metadata = try Metadata(of: try opened().client, topic: topic, timeout: Self.patience)
+        return TopicPartition.all(of: topic, count: try metadata.partitionCount(of: topic))
+    }
+
     /// The offset of a partition's first record, and the one after its last.
     public typealias Watermarks = (low: Int64, high: Int64)
 

@@ -14,8 +14,7 @@ public actor KafkaSource: Source {
     private let checkInterval: Duration
     private var nextCheck: ContinuousClock.Instant
     private let logger: Logger
-    /// Those of the topic, to ask how far the whole group is.
-    private let all: [TopicPartition]
+    private let topic: String
     private var assigned: [TopicPartition] = []
     /// The first offset that is not settled, of the partitions in which it is known.
     private var unsettled: [TopicPartition: Place] = [:]
@@ -34,11 +33,11 @@ public actor KafkaSource: Source {
     ///   - starting: where a partition is read from when it is assigned and after a rewind.
     ///   - limit: maximum number of records in a batch.
     ///   - wait: how long ``next()`` waits for the first record.
-    ///   - all: the topic's partitions, for the lag of the group while this member has none.
+    ///   - topic: the subscribed one, for the lag of the group while this member has no partition.
     ///   - checkInterval: how often an idle source checks whether its stored position was changed.
     public init(
         _ consumer: Consumer, for worker: String, startingAt starting: any StartingPositions, limit: Int = 500,
-        wait: Duration = .seconds(1), of all: [TopicPartition] = [], checkInterval: Duration = .seconds(5),
+        wait: Duration = .seconds(1), of topic: String, checkInterval: Duration = .seconds(5),
         logger: Logger
     ) {
         self.consumer = consumer
@@ -46,7 +45,7 @@ public actor KafkaSource: Source {
         self.starting = starting
         self.limit = limit
         self.wait = wait
-        self.all = all
+        self.topic = topic
         self.checkInterval = checkInterval
         nextCheck = .now + checkInterval
         self.logger = logger
@@ -155,10 +154,10 @@ extension KafkaSource {
 
     /// What waits for the whole group, asked of the brokers; nil where nothing does.
     func groupBacklog() async throws -> StallDetector.Backlog? {
-        guard let topic = all.first?.topic else { return nil }
-        let committed = try await consumer.committed(all)
+        let partitions = try await consumer.partitions(of: topic)
+        let committed = try await consumer.committed(partitions)
         var backlog = StallDetector.Backlog(topic: topic, partitions: 0, records: 0, settledByGroup: 0)
-        for (position, (low, high)) in zip(committed, try await consumer.watermarks(all)) {
+        for (position, (low, high)) in zip(committed, try await consumer.watermarks(partitions)) {
             let settled = max(position?.offset ?? low, low)
             backlog.settledByGroup = (backlog.settledByGroup ?? 0) + settled
             guard high > settled else { continue }

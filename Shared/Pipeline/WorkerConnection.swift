@@ -70,7 +70,7 @@ public struct WorkerConnection: Sendable {
     ) -> [any Service] where S.Input: TopicMessage {
         let source = KafkaSource(
             consumer, for: worker, startingAt: starting ?? CommittedPositions(consumer), limit: limit,
-            of: TopicPartition.all(of: route.name, count: route.partitions), logger: logger)
+            of: route.name, logger: logger)
         let loop = Worker(
             warmUp: { [producer] in try await producer.warmUp() }, source: source,
             stage: stage, settlement: settlement, rejectionLimit: rejectionLimit, seal: seal,

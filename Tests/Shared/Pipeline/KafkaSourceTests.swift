@@ -184,7 +184,7 @@ private struct SourceHarness {
     ) -> KafkaSource {
         KafkaSource(
             member, for: "test", startingAt: starting ?? CommittedPositions(member), limit: 3,
-            of: [partition], checkInterval: checkInterval, logger: logger)
+            of: partition.topic, checkInterval: checkInterval, logger: logger)
     }
 
     /// The next batch, after the group's assignment.
