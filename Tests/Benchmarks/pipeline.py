@@ -175,7 +175,7 @@ def percentiles(values):
 
 
 def show(run, signatures=None):
-    """Prints what a run cost, and returns whether it was equal, with notifications a second and milliseconds each.
+    """Prints what a run cost, and returns whether it was equal, with notifications a second, milliseconds each, and those of Postgres.
     `signatures` was measured before the run, and is measured again after it."""
     report, figures = run.report(), run.figures()
     count = figures["notifications"]
@@ -199,7 +199,27 @@ def show(run, signatures=None):
     if signatures:
         signatures = (signatures + three_verifications()) / 2
         print(f"{'three signatures':18} {signatures:7.3f}, openssl speed ecdsap256: the pipeline is {own / signatures:.1f} times that")
-    return report["isClean"], rate, own
+    return report["isClean"], rate, own, 1000 * totals["postgres"][0] / count
+
+
+def pgbench(server, work, postgres):
+    """Prints what the same server does for pgbench, which inserts a row of 2 KB in each transaction."""
+    server.sql("create table reference (id uuid primary key, inserted_at timestamptz not null, payload text not null)")
+    script = work / "reference.sql"
+    script.write_text("insert into reference values (gen_random_uuid(), now(), repeat(md5(random()::text), 64));\n")
+    watch = Watch(server.process())
+    watch.look()
+    before = watch.totals()["postgres"][0]
+    output = subprocess.run(
+        [server.bin / "pgbench", "-n", "-M", "prepared", "-c", "4", "-T", "5", "-f", script, server.url()], check=True,
+        capture_output=True, text=True).stdout
+    watch.look()
+    count = int(re.search(r"transactions actually processed: (\d+)", output)[1])
+    rate = float(re.search(r"tps = ([\d.]+)", output)[1])
+    each = 1000 * (watch.totals()["postgres"][0] - before) / count
+    watch.end()
+    print(f"pgbench, a row of 2 KB in each of its transactions on four connections: {rate:.0f} a second, {each:.3f} ms of processor "
+          f"time in Postgres; a notification takes {postgres / each:.1f} times that")
 
 
 APPS = [
@@ -348,6 +368,7 @@ def main():
             signatures = three_verifications()
             clean, *ours = show(
                 Run(server, directory, "full_speed", "--json", "--presigned", "--count", str(options.count), *simulated), signatures)
+            pgbench(server, work, ours[2])
             if options.peers:
                 authority = work / "authority"
                 # Creates it.
