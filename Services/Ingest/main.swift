@@ -38,7 +38,15 @@ await ServiceProcess(
             logger: context.logger),
         Receiver(
             address: settings.address, limits: limits,
-            budget: BodyBudget(limit: limits.bodies, onRelief: giveMemoryBack),
+            budget: BodyBudget(
+                limit: limits.bodies,
+                onRelief: {
+                    Task {
+                        // The connections of the flood free their buffers after its bodies.
+                        try await Task.sleep(for: .seconds(5))
+                        giveMemoryBack()
+                    }
+                }),
             shares: AddressShares(places: limits.inFlight, share: limits.addressShare),
             producer: NotificationProducer(
                 producer: producer, limits: limits, instant: context.clock.instant, logger: context.logger),
