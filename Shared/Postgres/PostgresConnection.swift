@@ -92,17 +92,15 @@ public actor PostgresConnection {
         isolation: Isolation = .readCommitted, _ body: @Sendable (PostgresTransaction) throws -> Value
     ) throws -> Value {
         let transaction = PostgresTransaction(on: try connected(), isolation: isolation)
-        let value: Value
         do {
-            value = try body(transaction)
-            _ = try transaction.receive()
+            let value = try body(transaction)
+            try transaction.commit()
+            return value
         } catch {
             // A connection that cannot even roll back is not worth keeping; the server rolls back when it goes.
             if !transaction.rollBack() { handle = nil }
             throw error
         }
-        do { try transaction.commit() } catch { throw abandoning(error) }
-        return value
     }
 
     private func run(_ commands: [Command]) throws(PostgresError) -> [ResultHandle] {

@@ -3,6 +3,7 @@ public final class PostgresTransaction {
     private let handle: ConnectionHandle
     private let isolation: Isolation
     private var hasBegun = false
+    private var hasEnded = false
     private var isBeginUnanswered = false
 
     init(on handle: ConnectionHandle, isolation: Isolation) {
@@ -34,6 +35,7 @@ public final class PostgresTransaction {
         guard !handle.isLost else {
             throw PostgresError(.connectionLost, "the connection was lost earlier in this transaction")
         }
+        guard !hasEnded else { throw PostgresError(.programming, "a statement follows the COMMIT of its transaction") }
         // BEGIN travels with the first statement.
         try handle.send(hasBegun ? commands : [Command(isolation.begin)] + commands)
         if !hasBegun { isBeginUnanswered = true }
@@ -42,10 +44,11 @@ public final class PostgresTransaction {
 
     /// Waits for what was sent and not received yet, in its order. After an error the transaction can only be rolled
     /// back.
-    public func receive() throws(PostgresError) -> [Rows] {
+    public func receive() throws(PostgresError) -> [Rows] { try results().map { $0.rows() } }
+
+    private func results() throws(PostgresError) -> ArraySlice<ResultHandle> {
         defer { isBeginUnanswered = false }
-        let results = try handle.receive()
-        return results.dropFirst(isBeginUnanswered ? 1 : 0).map { $0.rows() }
+        return try handle.receive().dropFirst(isBeginUnanswered ? 1 : 0)
     }
 
     /// Runs a text of several statements. For migrations; a user's words must never get here.
@@ -54,21 +57,30 @@ public final class PostgresTransaction {
         try handle.run(script: script)
     }
 
-    func commit() throws(PostgresError) {
-        guard hasBegun else { return }
-        let result: ResultHandle
+    /// Runs the last statements and COMMIT in one round trip: for a body that needs no look at what they give back to
+    /// decide whether it is committed. Afterwards the transaction takes no statement.
+    ///
+    /// Gives back also what was sent before and not received yet, in its order.
+    /// - Throws: `.commitUnknown` where the connection broke; what a statement did wrong, which undoes them all.
+    @discardableResult
+    public func commit(after commands: [Command] = []) throws(PostgresError) -> [Rows] {
+        guard !hasEnded, hasBegun || !commands.isEmpty else { return [] }
+        let results: ArraySlice<ResultHandle>
         do {
-            result = try handle.run([Command(.commit)])[0]
+            try send(commands + [Command(.commit)])
+            results = try self.results()
         } catch {
             guard error.meaning == .connectionLost || handle.isLost else { throw error }
             throw PostgresError(
                 .commitUnknown, sqlState: error.sqlState,
                 "the connection was lost during COMMIT, which may or may not have happened: \(error.message)")
         }
-        guard result.commandTag == "COMMIT" else {
+        guard results.last?.commandTag == "COMMIT" else {
             throw PostgresError(
                 .programming, "the transaction was rolled back at COMMIT, because an error in it had been ignored")
         }
+        hasEnded = true
+        return results.dropLast().map { $0.rows() }
     }
 
     /// - Returns: whether the connection is usable afterwards.

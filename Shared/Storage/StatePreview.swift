@@ -33,6 +33,9 @@ public struct StatePreview: Sendable {
     /// Whether the account of the preview was erased: it gets no claims again.
     public let isAccountErased: Bool
 
+    /// What the account has beside purchases: by hand, or by the version of the app.
+    let given: [EntitlementStore.Line]
+
     private let bundleId: String
     private let accounts: [AppleAccount]
     private let claimants: [SubscriptionKey: Set<String>]
@@ -65,10 +68,11 @@ public struct StatePreview: Sendable {
 
     init(
         of entries: LedgerBatch, claiming claim: UploadClaim?, known: [SubscriptionKey: PurchaseInBatch],
-        durations: ProductDurations, claims stored: [AccountClaim], in app: CoverageStore.App, policy: SharingPolicy,
-        chosen: Set<String>, isAccountErased: Bool, at now: Date
+        durations: ProductDurations, claims stored: [AccountClaim], given: [EntitlementStore.Line],
+        in app: CoverageStore.App, policy: SharingPolicy, chosen: Set<String>, isAccountErased: Bool, at now: Date
     ) throws {
         self.isAccountErased = isAccountErased
+        self.given = given
         let additions = entries.additions(recorded: [])
         let states = try entries.effects(
             of: additions, known: known, durations: durations, neighbours: [], at: now
@@ -161,28 +165,31 @@ public struct StatePreviewStore: Sendable {
         return try await connection.transaction(isolation: .repeatableRead) { transaction in
             var batch = entries
             let first = try transaction.pipeline([
-                Command(Self.withoutCompiling), Self.command(reachedFrom: batch, in: app, account: account),
+                Self.command(reachedFrom: batch, in: app, account: account),
                 SharingStore.command(policyOf: app),
                 Command(SharingStore.chosen, app.environment.rawValue, app.bundleId),
                 ErasedAccounts.command(among: batch.accounts.union(asked.map { [$0] } ?? [])),
+                EntitlementStore.command(
+                    besidePurchasesOf: account.map { [$0] } ?? [], in: app.environment, bundleIds: [app.bundleId]),
             ])
-            let erased = try ErasedAccounts(first[4])
+            let erased = try ErasedAccounts(first[3])
             batch.remove(erased)
-            let reached = try first[1].map { row in
+            let reached = try first[0].map { row in
                 SubscriptionKey(
                     environment: app.environment, originalTransactionId: try row.value("original_transaction_id"))
             }
             let keys = Set(reached).union(batch.keys).sorted()
-            let second = try transaction.pipeline(
-                PurchaseInBatch.commands(reading: keys, isLocking: false) + [
+            let second = try transaction.commit(
+                after: PurchaseInBatch.commands(reading: keys, isLocking: false) + [
                     Command(Self.claims, app.environment.rawValue, app.bundleId, keys.map(\.originalTransactionId))
                 ])
             let (known, durations) = try PurchaseInBatch.read(second[...])
             return try StatePreview(
                 of: batch, claiming: claim, known: known, durations: durations,
                 claims: try second[4].map { row in try AccountClaim(row, of: app.bundleId, in: app.environment) },
-                in: app, policy: try SharingStore.policies(first[2])[app] ?? .standard,
-                chosen: try Set(first[3].map { row in try row.value("app_account_token") }),
+                given: try EntitlementStore.lines(first[4]), in: app,
+                policy: try SharingStore.policies(first[1])[app] ?? .standard,
+                chosen: try Set(first[2].map { row in try row.value("app_account_token") }),
                 isAccountErased: asked.map(erased.contains) ?? false, at: now)
         }
     }
@@ -196,10 +203,8 @@ public struct StatePreviewStore: Sendable {
         )
     }
 
-    /// The planner overestimates recursive queries: JIT compilation would take half a second for a query of one millisecond.
-    static let withoutCompiling = Statement("preview-without-compiling", "set local jit = off")
-
-    /// All purchases of the Apple accounts of the entries' purchases, and of those that the account uses.
+    /// All purchases of the Apple accounts of the entries' purchases, and of those that the account uses. Subqueries, and not
+    /// joins of the view, for the reason of the function `apple_account`.
     static let reached = Statement(
         "preview-reached",
         """
@@ -226,12 +231,20 @@ public struct StatePreviewStore: Sendable {
             union
             select other.original_transaction_id
             from owned
-            join purchase_owner mine
-                on mine.environment = $1::text::store_environment and mine.bundle_id = $2::text
-                and mine.original_transaction_id = owned.original_transaction_id
-            join purchase_owner other
-                on other.environment = $1::text::store_environment and other.bundle_id = $2::text
-                and other.app_transaction_id = mine.app_transaction_id
+            cross join lateral (
+                select app_transaction_id
+                from purchase_owner
+                where environment = $1::text::store_environment and bundle_id = $2::text
+                    and original_transaction_id = owned.original_transaction_id
+                offset 0
+            ) as mine
+            cross join lateral (
+                select original_transaction_id
+                from purchase_owner
+                where environment = $1::text::store_environment and bundle_id = $2::text
+                    and app_transaction_id = mine.app_transaction_id
+                offset 0
+            ) as other
         )
         select original_transaction_id from owned
         """)
@@ -246,7 +259,7 @@ public struct StatePreviewStore: Sendable {
             and original_transaction_id = any ($3::text[])
         """)
 
-    static let statements = [withoutCompiling, reached, claims]
+    static let statements = [reached, claims]
 }
 
 extension UUID {

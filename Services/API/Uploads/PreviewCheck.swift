@@ -73,9 +73,16 @@ final class PreviewCheck: Service {
 
     /// Compares what the pipeline has written since.
     func turn() async throws -> [Outcome] {
+        let waiting = promises.withLock { $0 }
+        guard !waiting.isEmpty else { return [] }
+        let parts = Set(waiting.flatMap(\.promise.parts))
+        let recorded = try await Set(
+            database.rows(LedgerStore.command(recorded: Array(parts))).map { row in
+                try row.value(at: 0, as: UUID.self)
+            })
         var outcomes: [Outcome] = []
-        for (promise, since) in promises.withLock({ $0 }) {
-            guard let outcome = try await outcome(of: promise, since: since) else { continue }
+        for (promise, since) in waiting {
+            guard let outcome = try await outcome(of: promise, since: since, recorded: recorded) else { continue }
             promises.withLock { promises in
                 promises.removeAll { $0.promise.parts == promise.parts && $0.since == since }
             }
@@ -86,9 +93,10 @@ final class PreviewCheck: Service {
     }
 
     /// Nil while the ledger lacks a part.
-    private func outcome(of promise: Promise, since: ContinuousClock.Instant) async throws -> Outcome? {
-        let recorded = try await database.rows(LedgerStore.command(recorded: promise.parts))
-        guard recorded.count == Set(promise.parts).count else {
+    private func outcome(
+        of promise: Promise, since: ContinuousClock.Instant, recorded: Set<UUID>
+    ) async throws -> Outcome? {
+        guard recorded.isSuperset(of: promise.parts) else {
             return since.duration(to: clock.instant()) > Self.patience ? .unchecked : nil
         }
         let stored = try await reader.answers(

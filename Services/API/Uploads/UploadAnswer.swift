@@ -13,17 +13,14 @@ struct UploadAnswer {
     private let isNamed: Bool
     private let states: [String: SubscriptionState]
 
-    /// - Parameters:
-    ///   - given: what the account has beside purchases, as it is stored: by hand, or by the version of the app.
-    ///   - account: nil where none uploads; then the answer is about the purchases uploaded.
+    /// - Parameter account: nil where none uploads; then the answer is about the purchases uploaded.
     init(
-        _ upload: Upload, _ preview: StatePreview, given: [EntitlementStore.Line], account: UUID?,
-        definitions: EntitlementDefinitions
+        _ upload: Upload, _ preview: StatePreview, account: UUID?, definitions: EntitlementDefinitions
     ) {
         self.upload = upload
         isNamed = account != nil
         self.account = AccountAccess(
-            of: account ?? .zero, in: upload.environment, lines: preview.lines(of: account, from: upload.now) + given,
+            of: account ?? .zero, in: upload.environment, lines: preview.lines(of: account, from: upload.now),
             definitions: definitions, at: upload.now)
         states = preview.purchases.reduce(into: [:]) { states, one in
             states[one.key.originalTransactionId] = one.value.subscription.state(at: upload.now, in: one.value.periods)

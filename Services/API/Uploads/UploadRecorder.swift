@@ -41,21 +41,13 @@ struct UploadRecorder: Sendable {
         }
         let entries = upload.accepted.map(\.entry)
         if let account, !isDryRun { try await keepApps(upload, of: account) }
-        let (preview, given) = try await database.withConnection {
-            connection async throws -> (StatePreview, [EntitlementStore.Line]) in
-            let preview = try await StatePreviewStore(connection).preview(
+        let preview = try await database.withConnection { connection in
+            try await StatePreviewStore(connection).preview(
                 of: entries, in: app, account: account, claiming: claim, at: upload.now)
-            guard let account else { return (preview, []) }
-            let rows = try await connection.pipeline([
-                EntitlementStore.command(
-                    of: [account], in: upload.environment, bundleIds: [upload.bundleId], from: upload.now)
-            ])
-            return (preview, try EntitlementStore.lines(rows[0]).filter { [.grant, .app].contains($0.source) })
         }
         guard !preview.isAccountErased else { throw Problem.erased }
         try await rejectTransfers(preview.transfers, at: upload.now, isDryRun: isDryRun)
-        let answer = UploadAnswer(
-            upload, preview, given: given, account: account, definitions: definitions.current)
+        let answer = UploadAnswer(upload, preview, account: account, definitions: definitions.current)
         if isDryRun || upload.accepted.isEmpty { return answer.response(isRecorded: false) }
         if !preview.claims.isEmpty {
             try await database.withConnection { connection in

@@ -57,7 +57,14 @@ package enum EntitlementStore {
         Command(ofAccounts, accounts, environment.rawValue, bundleIds, moment)
     }
 
-    /// Decodes the results of the command above.
+    /// Selects only what the accounts have beside purchases.
+    static func command(
+        besidePurchasesOf accounts: [UUID], in environment: StoreEnvironment, bundleIds: [String]?
+    ) -> Command {
+        Command(ofAccountsBesidePurchases, accounts, environment.rawValue, bundleIds)
+    }
+
+    /// Decodes the results of the commands above.
     package static func lines(_ rows: Rows) throws -> [Line] {
         try rows.map { row in
             Line(
@@ -93,7 +100,7 @@ package enum EntitlementStore {
         }
     }
 
-    static let statements = [ofAccounts, ofPurchases]
+    static let statements = [ofAccounts, ofAccountsBesidePurchases, ofPurchases]
 
     private static let ofPurchases = Statement(
         "entitlement-purchases",
@@ -111,52 +118,73 @@ package enum EntitlementStore {
 
     private static let ofAccounts = Statement(
         "entitlement-of-accounts",
-        """
-        select line.source, given.account, line.bundle_id, line.id, line.product_id, line.starts_at, line.ends_at,
-            line.reason, line.transaction_id, coalesce(paid.ownership, held.ownership) as ownership,
-            held.is_auto_renewing, coalesce(line.notification_uuid, paid.notification_uuid) as notification_uuid,
-            coalesce(decisive.signed_at, paid.event_at) as signed_at, coalesce(held.revision, line.revision) as revision
-        from unnest($1::uuid[]) as given (account)
-        cross join lateral (
-            select 'access' as source, bundle_id, original_transaction_id as id, product_id, lower(period) as starts_at,
-                upper(period) as ends_at, reason, transaction_id, notification_uuid, null::bigint as revision
-            from account_access
-            where app_account_token = given.account and environment = $2::text::store_environment
-                and ($3::text[] is null or bundle_id = any ($3::text[]))
-                and (upper_inf(period) or upper(period) > $4::timestamptz)
-            union all
-            select 'purchase', bundle_id, original_transaction_id, null, null, null, null, null, null, null
-            from (
-                select bundle_id, original_transaction_id
-                from subscription
-                where owner_account_token = given.account and environment = $2::text::store_environment
-                union
-                select bundle_id, original_transaction_id
-                from account_claim
+        unsafeSQL: """
+            select line.source, given.account, line.bundle_id, line.id, line.product_id, line.starts_at, line.ends_at,
+                line.reason, line.transaction_id, coalesce(paid.ownership, held.ownership) as ownership,
+                held.is_auto_renewing, coalesce(line.notification_uuid, paid.notification_uuid) as notification_uuid,
+                coalesce(decisive.signed_at, paid.event_at) as signed_at,
+                coalesce(held.revision, line.revision) as revision
+            from unnest($1::uuid[]) as given (account)
+            cross join lateral (
+                select 'access' as source, bundle_id, original_transaction_id as id, product_id,
+                    lower(period) as starts_at, upper(period) as ends_at, reason, transaction_id, notification_uuid,
+                    null::bigint as revision
+                from account_access
                 where app_account_token = given.account and environment = $2::text::store_environment
-            ) as owned
-            where $3::text[] is null or bundle_id = any ($3::text[])
-            union all
-            select 'grant', bundle_id, id::text, product_id, starts_at, least(ends_at, revoked_at), 'manualGrant', null, null,
-                case when revoked_at is null then 1 else 2 end
-            from manual_grant
-            where app_account_token = given.account and environment = $2::text::store_environment
-                and ($3::text[] is null or bundle_id = any ($3::text[]))
-            union all
-            select 'app', bundle_id, app_transaction_id, null, coalesce(original_purchased_at, recorded_at), null,
-                original_application_version, null, null, 1
-            from account_app
-            where app_account_token = given.account and environment = $2::text::store_environment
-                and ($3::text[] is null or bundle_id = any ($3::text[]))
-        ) as line
-        left join subscription held
-            on line.source in ('access', 'purchase') and held.environment = $2::text::store_environment
-            and held.original_transaction_id = line.id
-        left join transaction paid
-            on line.transaction_id is not null and paid.environment = $2::text::store_environment
-            and paid.transaction_id = line.transaction_id
-        left join notification decisive on decisive.notification_uuid = line.notification_uuid
-        where line.source in ('grant', 'app') or held.revision is not null
-        order by given.account, line.bundle_id, line.id, line.starts_at nulls last, line.source
-        """)
+                    and ($3::text[] is null or bundle_id = any ($3::text[]))
+                    and (upper_inf(period) or upper(period) > $4::timestamptz)
+                union all
+                select 'purchase', bundle_id, original_transaction_id, null, null, null, null, null, null, null
+                from (
+                    select bundle_id, original_transaction_id
+                    from subscription
+                    where owner_account_token = given.account and environment = $2::text::store_environment
+                    union
+                    select bundle_id, original_transaction_id
+                    from account_claim
+                    where app_account_token = given.account and environment = $2::text::store_environment
+                ) as owned
+                where $3::text[] is null or bundle_id = any ($3::text[])
+                union all
+                \(beside)
+            ) as line
+            left join subscription held
+                on line.source in ('access', 'purchase') and held.environment = $2::text::store_environment
+                and held.original_transaction_id = line.id
+            left join transaction paid
+                on line.transaction_id is not null and paid.environment = $2::text::store_environment
+                and paid.transaction_id = line.transaction_id
+            left join notification decisive on decisive.notification_uuid = line.notification_uuid
+            where line.source in ('grant', 'app') or held.revision is not null
+            order by given.account, line.bundle_id, line.id, line.starts_at nulls last, line.source
+            """)
+
+    /// What accounts have beside purchases.
+    private static let ofAccountsBesidePurchases = Statement(
+        "entitlement-of-accounts-beside-purchases",
+        unsafeSQL: """
+            select line.*, given.account, null as ownership, null::boolean as is_auto_renewing,
+                null::timestamptz as signed_at
+            from unnest($1::uuid[]) as given (account)
+            cross join lateral (
+                \(beside)
+            ) as line (
+                source, bundle_id, id, product_id, starts_at, ends_at, reason, transaction_id, notification_uuid,
+                revision)
+            """)
+
+    /// For each account: grants by hand, and the purchase of the app.
+    private static let beside = """
+        select 'grant', bundle_id, id::text, product_id, starts_at, least(ends_at, revoked_at), 'manualGrant', null,
+            null, case when revoked_at is null then 1 else 2 end
+        from manual_grant
+        where app_account_token = given.account and environment = $2::text::store_environment
+            and ($3::text[] is null or bundle_id = any ($3::text[]))
+        union all
+        select 'app', bundle_id, app_transaction_id, null, coalesce(original_purchased_at, recorded_at), null,
+            original_application_version, null, null, 1
+        from account_app
+        where app_account_token = given.account and environment = $2::text::store_environment
+            and ($3::text[] is null or bundle_id = any ($3::text[]))
+        """
 }

@@ -4,10 +4,10 @@ import struct Foundation.Date
 import struct Foundation.UUID
 
 extension StatePreview {
-    /// The lines that ``EntitlementStore`` will read of an account's purchases, without grants.
+    /// The lines that ``EntitlementStore`` will read of an account.
     ///
     /// - Parameters:
-    ///   - account: nil means the owner of the purchases in the events.
+    ///   - account: the account of the preview; nil means the owner of the purchases in the events.
     ///   - moment: periods that ended before it are left out.
     package func lines(of account: UUID?, from moment: Date) -> [EntitlementStore.Line] {
         let named = purchases.filter(\.value.isNamed).map(\.key)
@@ -19,7 +19,7 @@ extension StatePreview {
             } ?? []
         }
         let all = (account.map(ownedOrClaimed) ?? named).compactMap { purchases[$0]?.line(nil, owner) }
-        return (access + all).sorted { one, other in
+        return (access + all + given).sorted { one, other in
             let last = Date.distantFuture
             return (one.bundleId, one.id, one.startsAt ?? last) < (other.bundleId, other.id, other.startsAt ?? last)
         }

@@ -97,8 +97,9 @@ union all
 select environment, bundle_id, original_transaction_id, app_transaction_id
 from account_claim;
 
--- All purchases of the Apple account that one purchase belongs to, within one app. Without JIT: the planner overestimates
--- recursive queries and would compile for half a second a query of one millisecond.
+-- All purchases of the Apple account that one purchase belongs to, within one app. As joins of the view, without the subqueries,
+-- the planner expects a billion rows and each call clears a hash table of megabytes. Without JIT: compiling takes longer than
+-- the query.
 create function apple_account(asked_environment store_environment, asked_bundle_id text, asked_purchase text)
 returns text[]
 language sql stable set jit = off
@@ -108,12 +109,20 @@ begin atomic
         union
         select other.original_transaction_id
         from owned
-        join purchase_owner mine
-            on mine.environment = asked_environment and mine.bundle_id = asked_bundle_id
-            and mine.original_transaction_id = owned.original_transaction_id
-        join purchase_owner other
-            on other.environment = asked_environment and other.bundle_id = asked_bundle_id
-            and other.app_transaction_id = mine.app_transaction_id
+        cross join lateral (
+            select app_transaction_id
+            from purchase_owner
+            where environment = asked_environment and bundle_id = asked_bundle_id
+                and original_transaction_id = owned.original_transaction_id
+            offset 0
+        ) as mine
+        cross join lateral (
+            select original_transaction_id
+            from purchase_owner
+            where environment = asked_environment and bundle_id = asked_bundle_id
+                and app_transaction_id = mine.app_transaction_id
+            offset 0
+        ) as other
     )
     select array_agg(original_transaction_id order by original_transaction_id collate "C") from owned;
 end;

@@ -35,6 +35,43 @@ import Testing
         }
     }
 
+    @Test func `Last statements are committed in the round trip that runs them`() async throws {
+        try await Self.use { connection, database async throws in
+            let observer = TestDatabase.connection(database)
+            let wait = DispatchSemaphore(value: 0)
+            async let names = connection.transaction { transaction in
+                _ = try transaction.execute(Self.insert, Int32(1), "a")
+                try transaction.send([Command(Self.insert, Int32(2), "b")])
+                let rows = try transaction.commit(after: [Command(Self.names)])
+                // Before the body returned.
+                wait.wait()
+                #expect(rows.map(\.affected) == [1, 2])
+                #expect(throws: PostgresError.self) { try transaction.execute(Self.names) }
+                return try rows[1].map { row in try row.value("name", as: String.self) }
+            }
+            while try await Self.names(observer).isEmpty { await Task.yield() }
+            wait.signal()
+            #expect(try await names == ["a", "b"])
+            #expect(try await Self.names(connection) == ["a", "b"])
+        }
+    }
+
+    @Test func `Last statement that fails undoes the transaction, and the connection is kept`() async throws {
+        try await Self.use { connection, _ async throws in
+            let process = try await connection.backendProcess()
+            let error = await #expect(throws: PostgresError.self) {
+                try await connection.transaction { transaction in
+                    _ = try transaction.execute(Self.insert, Int32(1), "a")
+                    _ = try transaction.commit(after: [Command(Self.insert, Int32(2), "")])
+                }
+            }
+            #expect(error?.meaning == .constraintViolation)
+            let names = try await Self.names(connection)
+            #expect(names.isEmpty)
+            #expect(try await connection.backendProcess() == process)
+        }
+    }
+
     @Test func `Transaction is rolled back when its body threw`() async throws {
         try await Self.use { connection, _ async throws in
             await #expect(throws: Change.self) {
