@@ -44,7 +44,7 @@ import Testing
         #expect(health.notReady == [sentence])
         #expect(health.hung.isEmpty, "the others may be waiting for a dependency")
         let other = try #require(members.first { $0 !== spare })
-        try await other.commit([TopicPartitionOffset(harness.partition, offset: 2)])
+        try await commit([TopicPartitionOffset(harness.partition, offset: 2)], by: other)
         await reporter.publish(&report, askingBroker: true)
         #expect(health.notReady.isEmpty, "another instance settles")
         for member in members { await member.close(deadline: .seconds(5)) }
@@ -54,13 +54,29 @@ import Testing
     private func memberWithoutPartition(_ members: [Consumer]) async throws -> Consumer {
         while true {
             for member in members {
-                switch try await member.turn(limit: 1, wait: .milliseconds(10)) {
-                case .assigned(let partitions) where partitions.isEmpty: return member
-                case .assigned(let partitions):
-                    try await member.assign(CommittedPositions(member).positions(of: partitions))
-                case .revoked: try await member.unassign()
-                case .records, .idle: continue
-                }
+                let turn = try await member.turn(limit: 1, wait: .milliseconds(10))
+                if case .assigned([]) = turn { return member }
+                try await answer(turn, of: member)
+            }
+        }
+    }
+
+    private func answer(_ turn: ConsumerTurn, of member: Consumer) async throws {
+        switch turn {
+        case .assigned(let partitions):
+            try await member.assign(CommittedPositions(member).positions(of: partitions))
+        case .revoked: try await member.unassign()
+        case .records, .idle: break
+        }
+    }
+
+    /// The member may not have joined the group's newest generation yet.
+    private func commit(_ offsets: [TopicPartitionOffset], by member: Consumer) async throws {
+        while true {
+            do {
+                return try await member.commit(offsets)
+            } catch let error as KafkaError where error.meaning == .fenced {
+                try await answer(try await member.turn(limit: 1, wait: .milliseconds(10)), of: member)
             }
         }
     }
