@@ -86,13 +86,14 @@ struct SchemaCheck: Sendable {
 extension Schema {
     /// Why a text is not as described; nil where it is.
     func fault(ofText text: String) -> String? {
-        let length = text.unicodeScalars.count
         if !choices.isEmpty, !choices.contains(text) { return "must be one of \(choices.joined(separator: ", "))" }
         if isUUID, UUID(uuidString: text) == nil { return "must be a UUID like 7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b" }
-        guard lengths.contains(length) else {
-            return "must have \(SchemaCheck.phrase(lengths)) characters, not \(length)"
-        }
-        return nil
+        // A character has one to four bytes, so that most texts, signed ones above all, need no count.
+        let bytes = text.utf8.count
+        if bytes <= lengths.upperBound, (bytes + 3) / 4 >= lengths.lowerBound { return nil }
+        let length = text.unicodeScalars.count
+        return lengths.contains(length)
+            ? nil : "must have \(SchemaCheck.phrase(lengths)) characters, not \(length)"
     }
 
     /// Why the text of a parameter is not as described; nil where it is.

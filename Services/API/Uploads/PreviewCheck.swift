@@ -75,14 +75,12 @@ final class PreviewCheck: Service {
     func turn() async throws -> [Outcome] {
         let waiting = promises.withLock { $0 }
         guard !waiting.isEmpty else { return [] }
-        let parts = Set(waiting.flatMap(\.promise.parts))
-        let recorded = try await Set(
-            database.rows(LedgerStore.command(recorded: Array(parts))).map { row in
-                try row.value(at: 0, as: UUID.self)
-            })
+        // One question for all of them, because most turns find nothing new.
+        let begun = try await recorded(waiting.compactMap(\.promise.parts.first))
         var outcomes: [Outcome] = []
         for (promise, since) in waiting {
-            guard let outcome = try await outcome(of: promise, since: since, recorded: recorded) else { continue }
+            let hasBegun = promise.parts.first.map(begun.contains) ?? true
+            guard let outcome = try await outcome(of: promise, since: since, hasBegun: hasBegun) else { continue }
             promises.withLock { promises in
                 promises.removeAll { $0.promise.parts == promise.parts && $0.since == since }
             }
@@ -92,11 +90,15 @@ final class PreviewCheck: Service {
         return outcomes
     }
 
+    private func recorded(_ parts: [UUID]) async throws -> Set<UUID> {
+        try await Set(database.rows(LedgerStore.command(recorded: parts)).map { row in try row.value(at: 0) })
+    }
+
     /// Nil while the ledger lacks a part.
     private func outcome(
-        of promise: Promise, since: ContinuousClock.Instant, recorded: Set<UUID>
+        of promise: Promise, since: ContinuousClock.Instant, hasBegun: Bool
     ) async throws -> Outcome? {
-        guard recorded.isSuperset(of: promise.parts) else {
+        guard hasBegun, try await recorded(promise.parts).isSuperset(of: promise.parts) else {
             return since.duration(to: clock.instant()) > Self.patience ? .unchecked : nil
         }
         let stored = try await reader.answers(

@@ -176,7 +176,7 @@ package enum EntitlementStore {
     /// For each account: grants by hand, and the purchase of the app.
     private static let beside = """
         select 'grant', bundle_id, id::text, product_id, starts_at, least(ends_at, revoked_at), 'manualGrant', null,
-            null, case when revoked_at is null then 1 else 2 end
+            null::uuid, case when revoked_at is null then 1::bigint else 2 end
         from manual_grant
         where app_account_token = given.account and environment = $2::text::store_environment
             and ($3::text[] is null or bundle_id = any ($3::text[]))

@@ -72,19 +72,23 @@ public struct AppleAccount: Sendable, Equatable {
         in claims: some Collection<AccountClaim>, purchases: some Collection<OwnedPurchase> = [OwnedPurchase]()
     ) -> [AppleAccount] {
         var groups: [Group] = []
+        var places: [Name: Int] = [:]
         for purchase in Set(claims.map { OwnedPurchase($0) }).union(purchases) {
-            let names = Group.names(of: purchase)
-            var merged = Group(names: names, purchases: [purchase])
-            groups.removeAll { group in
-                guard !group.names.isDisjoint(with: names) else { return false }
-                merged.names.formUnion(group.names)
-                merged.purchases.formUnion(group.purchases)
-                return true
+            let names = Name.all(of: purchase)
+            let found = Set(names.compactMap { places[$0] })
+            // The others join the largest, so that a customer of thousands of purchases costs no more for each.
+            let place = found.max { groups[$0].names.count < groups[$1].names.count } ?? groups.count
+            if place == groups.count { groups.append(Group()) }
+            for other in found where other != place {
+                for name in groups[other].names { places[name] = place }
+                groups[place].formUnion(groups[other])
+                groups[other] = Group()
             }
-            groups.append(merged)
+            for name in names { places[name] = place }
+            groups[place].formUnion(Group(names: names, purchases: [purchase]))
         }
         let claims = Dictionary(grouping: claims) { OwnedPurchase($0) }
-        return groups.map { group in
+        return groups.filter { !$0.purchases.isEmpty }.map { group in
             AppleAccount(group.purchases, claims: group.purchases.flatMap { claims[$0] ?? [] })
         }.sorted { left, right in left.keys.lexicographicallyPrecedes(right.keys) }
     }
@@ -120,20 +124,12 @@ public struct AppleAccount: Sendable, Equatable {
     }
 
     private struct Group {
-        var names: Set<Name>
-        var purchases: Set<OwnedPurchase>
+        var names: Set<Name> = []
+        var purchases: Set<OwnedPurchase> = []
 
-        static func names(of purchase: OwnedPurchase) -> Set<Name> {
-            let environment = purchase.key.environment
-            var names: Set = [
-                Name(
-                    environment: environment, bundleId: purchase.bundleId, kind: 0,
-                    id: purchase.key.originalTransactionId)
-            ]
-            if let id = purchase.appTransactionId {
-                names.insert(Name(environment: environment, bundleId: purchase.bundleId, kind: 1, id: id))
-            }
-            return names
+        mutating func formUnion(_ other: Group) {
+            names.formUnion(other.names)
+            purchases.formUnion(other.purchases)
         }
     }
 
@@ -143,5 +139,13 @@ public struct AppleAccount: Sendable, Equatable {
         var bundleId: String
         var kind: Int
         var id: String
+
+        static func all(of purchase: OwnedPurchase) -> Set<Name> {
+            func name(_ kind: Int, _ id: String) -> Name {
+                Name(environment: purchase.key.environment, bundleId: purchase.bundleId, kind: kind, id: id)
+            }
+            let customer = purchase.appTransactionId.map { name(1, $0) }
+            return Set([name(0, purchase.key.originalTransactionId), customer].compactMap(\.self))
+        }
     }
 }
