@@ -30,29 +30,17 @@ public struct AppleAccount: Sendable, Equatable {
     public func entitledTokens(
         to purchase: SubscriptionKey, _ policy: SharingPolicy, chosen: Set<String> = []
     ) -> [String] {
-        let here = appAccountTokens.filter(chosen.contains)
         let owner = owners[purchase]
-        if here.isEmpty, owner.map(chosen.contains) != true, let restorer = restores[policy]?[purchase] {
-            return [restorer]
-        }
-        let entitled = Set(
-            served(policy, chosen: here).filter { token in
-                owner == nil || policy == .allow || here.contains(token)
-            })
-        guard let owner, here.isEmpty || chosen.contains(owner) else {
-            return appAccountTokens.filter(entitled.contains)
-        }
-        return tokens.filter { $0 == owner || entitled.contains($0) }
-    }
-
-    /// The accounts that may use purchases which name no account. An owner without a claim of its own is not among them.
-    private func served(_ policy: SharingPolicy, chosen: [String]) -> [String] {
-        guard appAccountTokens.count > 1 else { return appAccountTokens }
-        guard chosen.isEmpty else { return chosen }
+        let users = appAccountTokens + [owner].compactMap(\.self).filter { !appAccountTokens.contains($0) }
+        let selected = users.filter(chosen.contains)
+        guard selected.isEmpty else { return selected }
+        if let restorer = restores[policy]?[purchase] { return [restorer] }
+        if let owner { return policy == .allow ? users : [owner] }
+        guard isShared else { return users }
         return switch policy {
-        case .allow: appAccountTokens
+        case .allow: users
         case .refuse: []
-        case .firstWins, .lastRestoreWins, .lastRestoreWinsIfLapsed: Array(appAccountTokens.prefix(1))
+        case .firstWins, .lastRestoreWins, .lastRestoreWinsIfLapsed: Array(users.prefix(1))
         }
     }
 

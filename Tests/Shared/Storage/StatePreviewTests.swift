@@ -20,12 +20,13 @@ import Testing
         var app: String
         var stored: [LedgerEntry]
         var uploaded: [LedgerEntry]
-        var tokens = CustomerStoreTests.tokens.compactMap { UUID(uuidString: $0) }
+        var tokens: [UUID]
         var generator: SeededGenerator
 
         init(seed: UInt64) {
             var generator = SeededGenerator(state: seed)
             let app = "com.example.app\(seed)"
+            let tokens = (0..<UInt64(5)).map { Self.token(seed &* 8 &+ $0) }
             let namedSince = Fixtures.epoch.addingTimeInterval(
                 .random(in: -10...40, using: &generator) * 86_400)
             let all = CustomerStoreTests.entries(seed: seed).shuffled(using: &generator).prefix(
@@ -39,7 +40,7 @@ import Testing
                 // One customer for each two purchases; mostly one account for each customer, sometimes another or none.
                 let customer = (Int(id.suffix(1)) ?? 0) / 2
                 let dice = Int.random(in: 0..<12, using: &generator)
-                let token = dice < 3 ? nil : CustomerStoreTests.tokens[dice == 3 ? (customer + 1) % 5 : customer]
+                let token = dice < 3 ? nil : tokens[dice == 3 ? (customer + 1) % 5 : customer].uuidString.lowercased()
                 // Apple's id of the customer is in all transactions from some day on.
                 let isNamed = entry.event.map { $0.version.signedDate >= namedSince } ?? false
                 entry.event?.transaction?.appTransactionId = isNamed ? "\(seed)-\(customer)" : nil
@@ -50,6 +51,7 @@ import Testing
                 return entry
             }
             self.app = app
+            self.tokens = tokens
             let share = Int.random(in: 0...4, using: &generator)
             var stored: [LedgerEntry] = []
             var uploaded: [LedgerEntry] = []
@@ -62,6 +64,11 @@ import Testing
             self.stored = stored
             self.uploaded = uploaded.shuffled(using: &generator)
             self.generator = generator
+        }
+
+        /// Of the scenario alone: thousands of apps with the same accounts would be slow.
+        private static func token(_ number: UInt64) -> UUID {
+            UUID(uuid: withUnsafeBytes(of: (UInt64(0x4a4e).bigEndian, number.bigEndian)) { $0.load(as: uuid_t.self) })
         }
 
         func moments() -> [Date] {

@@ -127,6 +127,17 @@ import Testing
         #expect(accounts.allSatisfy { $0.concerns("carl") })
     }
 
+    /// Such an owner has no claim: Set App Account Token named it, and no transaction has yet.
+    @Test(arguments: SharingPolicy.allCases)
+    func `An operator's choice of the owner leaves out all other accounts, also under the policy that lets all share`(
+        policy: SharingPolicy
+    ) {
+        var renewal = Sample.renewal(signed: 5)
+        renewal.appAccountToken = "carl"
+        let accounts = Self.account(second: "bert", renewal: renewal)
+        #expect(accounts.first?.entitledTokens(to: Sample.key("2"), policy, chosen: ["carl"]) == ["carl"])
+    }
+
     @Test func `A claim signed with a fraction of a millisecond has the same time`() throws {
         var facts = Sample.period(signed: 1)
         facts.appAccountToken = "anna"
