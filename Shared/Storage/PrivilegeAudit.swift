@@ -67,6 +67,7 @@ public struct PrivilegeAudit: Sendable {
             where prosecdef and rolname <> 'storekeeper_scheduler' and has_function_privilege(role.oid, routine.oid, 'execute')
                 and (rolname not in ('storekeeper_api', 'storekeeper_console')
                     or proname not in ('erase_account', 'sweep_erased_account'))
+                and (rolname <> 'storekeeper_api' or proname <> 'set_product_durations')
             union all
             select 'PUBLIC has privileges on ' || name, 'revoke all on ' || name || ' from public'
             from relation where exists (select from aclexplode(acl) where grantee = 0)

@@ -29,17 +29,16 @@ public struct ProductStore: Sendable {
     /// It applies to new purchases at once. The state-updater recalculates the access of earlier ones, see
     /// ``AccessRecalculation``.
     /// - Parameter durations: by product id; nil makes the duration unknown, and access has no end.
-    public func setDurations(_ durations: [String: ProductDuration?], ofApp bundleId: String) async throws {
+    /// - Returns: the ids of the products whose duration changed.
+    @discardableResult
+    public func setDurations(
+        _ durations: [String: ProductDuration?], ofApp bundleId: String
+    ) async throws -> [String] {
         let durations = durations.sorted { $0.key < $1.key }
-        try await repeating {
-            try await connection.transaction { transaction in
-                // Waits for every batch that has read the table, so that no later commit uses the old duration.
-                _ = try transaction.pipeline([
-                    Command(.lockTimeout), Command(Self.lock),
-                    Command(
-                        Self.setDurations, bundleId, durations.map(\.key), durations.map { $0.value?.description }),
-                ])
-            }
+        return try await repeating {
+            try await connection.execute(
+                Self.setDurations, bundleId, durations.map(\.key), durations.map { $0.value?.description }
+            ).map { try $0.value("product_id") }
         }
     }
 
@@ -73,8 +72,6 @@ public struct ProductStore: Sendable {
         try ProductDurations(try await connection.execute(Self.configured))[bundleId] ?? [:]
     }
 
-    static let lock = Statement("product-lock", "lock table product in access exclusive mode")
-
     static let levels = Statement(
         "product-levels",
         "select product_id, level from product where bundle_id = $1::text and level is not null")
@@ -92,16 +89,7 @@ public struct ProductStore: Sendable {
 
     static let setDurations = Statement(
         "product-set-durations",
-        """
-        insert into product (bundle_id, product_id, duration, is_duration_applied)
-        select $1::text, product_id, duration, false
-        from unnest($2::text[], $3::text[]) as given (product_id, duration)
-        order by product_id
-        on conflict (bundle_id, product_id) do update
-        set duration = excluded.duration, is_duration_applied = false, recalculated_environment = null,
-            recalculated_purchase = null
-        where product.duration is distinct from excluded.duration
-        """)
+        "select product_id from set_product_durations($1::text, $2::text[], $3::text[]) as product_id")
 
     /// The durations of all apps, which `LedgerStore.apply` reads: few rows, and none without non-renewing products.
     static let configured = Statement(

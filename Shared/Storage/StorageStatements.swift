@@ -26,7 +26,7 @@ public enum StorageStatements {
             TimelineStore.newest, TimelineStore.ofPurchase, TimelineStore.insert,
             LeaseStore.acquire, LeaseStore.release, OutboxStore.changes, OutboxStore.changesPublished,
             OutboxStore.announcement, OutboxStore.withdraw, OutboxStore.requests, OutboxStore.requestsPublished,
-            ProductStore.levels, ProductStore.setLevels, ProductStore.lock, ProductStore.setDurations,
+            ProductStore.levels, ProductStore.setLevels, ProductStore.setDurations,
             ProductStore.configured, ProductStore.durations,
             CustomerStore.claims, CustomerStore.shared, ClaimStatements.upsert, ClaimStatements.notice,
             SharingStore.policies, SharingStore.policy, SharingStore.setPolicy, SharingStore.chosen,

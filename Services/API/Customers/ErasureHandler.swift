@@ -24,8 +24,8 @@ struct ErasureHandler: Sendable {
             guard let certificate else { return nil }
             try await OperatorActionStore(connection).record([
                 OperatorAction(
-                    actedAt: now, actor: "API key \(request.key.name) \(request.key.id.uuidString.lowercased())",
-                    action: "customers \(extent.rawValue)", subject: certificate.subject, note: nil)
+                    actedAt: now, actor: request.actor, action: "customers \(extent.rawValue)",
+                    subject: certificate.subject, note: nil)
             ])
             return certificate
         }

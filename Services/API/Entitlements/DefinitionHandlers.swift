@@ -61,20 +61,63 @@ struct DefinitionHandlers: Sendable {
     func put(_ request: APIRequest) async throws -> APIResponse {
         let (bundleId, body) = (try request.app(), request.body?.root)
         let products = Set((body?["productIds"]?.elements ?? []).compactMap(\.string)).sorted()
+        let durations = try Self.durations(body?["durations"]?.elements ?? [], of: products, request)
         let definition = EntitlementDefinition(
             environment: request.key.environment, bundleId: bundleId, name: request.parameter("name"),
             productIds: products, originalApplicationVersionBefore: body?["originalApplicationVersionBefore"]?.string,
             createdAt: clock.now(), createdBy: request.key.id)
-        let stored = try await database.withConnection { try await EntitlementDefinitionStore($0).put(definition) }
-        guard let stored else {
-            throw Problem(.conflict, "Another request changed this definition at the same time; send it again.")
+        let stored = try await database.withConnection { connection in
+            let changed = try await ProductStore(connection).setDurations(durations, ofApp: bundleId)
+            try await OperatorActionStore(connection).record(
+                changed.map { product in
+                    let duration = (durations[product] ?? nil)?.description ?? "none"
+                    return OperatorAction(
+                        actedAt: clock.now(), actor: request.actor, action: "products durations \(duration)",
+                        subject: "\(bundleId) \(product)", note: nil)
+                })
+            return try await EntitlementDefinitionStore(connection).put(definition)
         }
         try await definitions.turn()
-        let durations = try await durations(of: bundleId)
-        return APIResponse { json in stored.write(to: &json, durations) }
+        let inForce = try await self.durations(of: bundleId)
+        return APIResponse { json in stored.write(to: &json, inForce) }
     }
 
-    /// Of non-renewing products. Operators set them, because access that was computed before is computed again then.
+    /// The durations to set, by product; nil makes one unknown.
+    private static func durations(
+        _ items: [JSONValue], of products: [String], _ request: APIRequest
+    ) throws(Problem) -> [String: ProductDuration?] {
+        guard !items.isEmpty else { return [:] }
+        guard request.key.environment == .production else {
+            throw Problem(
+                .wrongEnvironment,
+                """
+                A duration holds in all environments: send "durations" with a production key, or leave it out and let an \
+                operator run storekeeper products durations.
+                """)
+        }
+        var durations: [String: ProductDuration?] = [:]
+        var faults: [ValueFault] = []
+        for (index, item) in items.enumerated() {
+            func fault(_ member: String, _ detail: String) {
+                faults.append(ValueFault(pointer: "/durations/\(index)/\(member)", detail: detail))
+            }
+            let product = item["productId"]?.string ?? ""
+            let text = item["duration"]?.string
+            let duration = text.flatMap(ProductDuration.init)
+            if durations.keys.contains(product) { fault("productId", "occurs twice") }
+            if !products.contains(product) { fault("productId", "is not in productIds") }
+            if text != nil, duration == nil {
+                fault("duration", "must be one number and one unit, such as PT12H, P30D, P2W, P1M or P1Y, or null")
+            }
+            durations.updateValue(duration, forKey: product)
+        }
+        guard faults.isEmpty else {
+            throw Problem(.invalidRequest, "Some durations cannot be set; correct them and send all.", faults: faults)
+        }
+        return durations
+    }
+
+    /// The durations of non-renewing products in force, by product.
     private func durations(of bundleId: String) async throws -> [String: ProductDuration] {
         try await database.withConnection { try await ProductStore($0).durations(configuredFor: bundleId) }
     }

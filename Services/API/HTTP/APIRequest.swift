@@ -18,6 +18,9 @@ struct APIRequest: Sendable {
     /// The step of this request, for what is written on its behalf.
     let trace: TraceContext
 
+    /// The name of the key, for the audit log.
+    var actor: String { "API key \(key.name) \(key.id.uuidString.lowercased())" }
+
     /// A parameter of the path.
     func parameter(_ name: String) -> String { path[name] ?? "" }
 

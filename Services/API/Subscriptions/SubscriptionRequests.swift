@@ -46,9 +46,7 @@ struct SubscriptionRequests: Sendable {
         do {
             answer = try await wanted.request(from: client) { action in
                 let action = OperatorAction(
-                    actedAt: clock.now(),
-                    actor: "API key \(request.key.name) \(request.key.id.uuidString.lowercased())",
-                    action: action, subject: wanted.subject, note: note)
+                    actedAt: clock.now(), actor: request.actor, action: action, subject: wanted.subject, note: note)
                 try await database.withConnection { try await OperatorActionStore($0).record([action]) }
             }
         } catch let error as APIError {

@@ -110,23 +110,28 @@ package struct EntitlementDefinitionStore: Sendable {
         try await connection.execute(Self.versions, environment.rawValue, bundleId, name).map(Self.read)
     }
 
-    /// Adds a version if the definition differs from the newest one.
-    /// - Returns: the newest version; nil where another request wrote one at the same time.
-    package func put(_ definition: EntitlementDefinition) async throws -> EntitlementDefinition? {
-        let newest = try await versions(of: definition.name, definition.bundleId, in: definition.environment).first
-        var definition = definition
-        definition.version = (newest?.version ?? 0) + 1
-        if let newest, newest.productIds == definition.productIds,
-            newest.originalApplicationVersionBefore == definition.originalApplicationVersionBefore
-        {
-            return newest
+    /// Adds a version if the definition differs from the newest one. Where another request adds one at the same time, the
+    /// later request wins.
+    /// - Returns: the newest version.
+    package func put(_ definition: EntitlementDefinition) async throws -> EntitlementDefinition {
+        while true {
+            let newest = try await versions(
+                of: definition.name, definition.bundleId, in: definition.environment
+            ).first
+            if let newest, newest.productIds == definition.productIds,
+                newest.originalApplicationVersionBefore == definition.originalApplicationVersionBefore
+            {
+                return newest
+            }
+            var definition = definition
+            definition.version = (newest?.version ?? 0) + 1
+            let added = try await connection.execute(
+                Self.insert, definition.environment.rawValue, definition.bundleId, definition.name,
+                definition.version, definition.productIds, definition.originalApplicationVersionBefore,
+                definition.createdAt, definition.createdBy
+            ).affected
+            if added > 0 { return definition }
         }
-        let added = try await connection.execute(
-            Self.insert, definition.environment.rawValue, definition.bundleId, definition.name, definition.version,
-            definition.productIds, definition.originalApplicationVersionBefore, definition.createdAt,
-            definition.createdBy
-        ).affected
-        return added > 0 ? definition : nil
     }
 
     private static func read(_ row: Row) throws -> EntitlementDefinition {

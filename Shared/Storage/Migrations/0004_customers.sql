@@ -1,7 +1,7 @@
 -- Owners of purchases: the claims of the app's accounts, the accounts that use one Apple account, and operators' settings for
 -- them. Account tokens are of type uuid, so that every spelling finds the same rows.
 
--- Operators' settings of products, which Apple sends to no server. The state-updater recalculates access that was computed
+-- Settings of products, which Apple sends to no server. The state-updater recalculates access that was computed
 -- before the duration was set, in the order of purchases.
 create table product (
     level integer check (level > 0), -- in its subscription group, 1 the highest; null: unknown
@@ -14,6 +14,37 @@ create table product (
     primary key (bundle_id, product_id),
     check (num_nulls(recalculated_environment, recalculated_purchase) in (0, 2))
 );
+
+-- Sets how long purchases of non-renewing products give access, and returns the products whose duration changed; null makes it
+-- unknown. Runs as its owner, because the API may set durations and not write the table. The lock waits for every batch of the
+-- state-updater that has read the table, so that no later commit uses the old duration; it is not taken where nothing changes.
+create function set_product_durations(asked_bundle_id text, asked_products text[], asked_durations text[])
+returns setof text
+language plpgsql security definer
+set search_path from current
+set lock_timeout = '2s'
+as $$
+begin
+    if exists (
+        select
+        from unnest(asked_products, asked_durations) as asked (product_id, duration)
+        left join product known on known.bundle_id = asked_bundle_id and known.product_id = asked.product_id
+        where known.duration is distinct from asked.duration)
+    then
+        lock table product in access exclusive mode;
+        return query
+            insert into product as known (bundle_id, product_id, duration, is_duration_applied)
+            select asked_bundle_id, asked.product_id, asked.duration, false
+            from unnest(asked_products, asked_durations) as asked (product_id, duration)
+            order by asked.product_id
+            on conflict (bundle_id, product_id) do update
+            set duration = excluded.duration, is_duration_applied = false, recalculated_environment = null,
+                recalculated_purchase = null
+            where known.duration is distinct from excluded.duration
+            returning known.product_id;
+    end if;
+end;
+$$;
 
 -- The claims of the app's accounts to purchases. A table rather than a query of transaction, because a claim outlives the
 -- version of the transaction that made it, and because an app may upload a claim. The order of arrival does not matter: the

@@ -7,7 +7,8 @@
 -- storekeeper_console is for the console: it reads nearly everything, writes its own tables, grants, and requests that other
 -- services carry out, never the ledger or the state, but that it may erase an account.
 -- storekeeper_api is for the API service, which is reachable from the internet: it reads only the tables of its answers and
--- writes only its own tables. No service deletes a row of the ledger or the timeline, or changes what a row of the ledger says.
+-- writes only its own tables; it sets durations of products by a function. No service deletes a row of the ledger or the
+-- timeline, or changes what a row of the ledger says.
 do $$
 declare
     role_names constant text[] := array[
@@ -48,6 +49,7 @@ begin
                 p.prosecdef and role_name not in ('storekeeper_migrator', 'storekeeper_scheduler')
                     and (role_name not in ('storekeeper_api', 'storekeeper_console')
                         or p.proname not in ('erase_account', 'sweep_erased_account'))
+                    and (role_name <> 'storekeeper_api' or p.proname <> 'set_product_durations')
                     as is_denied
             from pg_proc p
             where p.pronamespace = ours::regnamespace and pg_has_role(p.proowner, 'usage')
@@ -55,8 +57,8 @@ begin
                     select from pg_depend d
                     where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
         loop
-            -- Only the scheduler, which creates and drops months, may execute security definer functions; and the API and
-            -- the console those that erase an account.
+            -- Only the scheduler, which creates and drops months, may execute security definer functions; the API and the
+            -- console those that erase an account, and the API the one that sets durations.
             if object.is_denied then
                 execute format('revoke execute on function %s from %I', object.name, role_name);
             else
@@ -87,7 +89,7 @@ begin
             ('storekeeper_state_updater', 'update (announced_at)', array['purchase_transfer']),
             ('storekeeper_state_updater', 'insert, update, delete', array[
                 'access_period', 'lifecycle_gap', 'recovery_request', 'lease']),
-            -- The progress of recalculating access; operators write the duration itself.
+            -- The progress of recalculating access; operators and the API set the duration itself.
             ('storekeeper_state_updater',
                 'update (is_duration_applied, recalculated_environment, recalculated_purchase)', array['product']),
             ('storekeeper_recovery', 'insert, update, delete', array[

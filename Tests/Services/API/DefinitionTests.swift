@@ -58,6 +58,71 @@ struct DefinitionTests {
         }
     }
 
+    @Test func `Duration ends the access of a non-renewing product, and the audit log names the key`() async throws {
+        try await UploadFixture.with { fixture in
+            let account = UUID()
+            let season = try fixture.transaction(of: account) {
+                $0.type = .nonRenewingSubscription
+                $0.productId = "season.pass"
+                $0.expiresDate = nil
+            }
+            let key = try await fixture.api.key(environment: .production, bundleIds: [ForgeryMaterial.bundleId])
+            func put(_ durations: String) async throws -> RunningAPI.Answer {
+                let json = #"{"productIds":["season.pass"],"durations":\#(durations)}"#
+                return try await fixture.api.send("PUT", path, key: key, json: json)
+            }
+            let set = try await put(#"[{"productId":"season.pass","duration":"P100Y"}]"#)
+            #expect(set.status == 200)
+            #expect(set.json?["durations"]?.elements.map { $0["duration"]?.string } == ["P100Y"])
+            let until = try await fixture.upload([season], of: account).json?["entitlements"]?.elements.first?["until"]
+            #expect(until?.int64 != nil)
+            // A product that is left out keeps its duration; the same again changes nothing.
+            #expect(try await put("[]").json?["durations"]?.elements.count == 1)
+            #expect(try await put(#"[{"productId":"season.pass","duration":"P100Y"}]"#).status == 200)
+            let removed = try await put(#"[{"productId":"season.pass","duration":null}]"#)
+            #expect(removed.json?["durations"]?.elements.isEmpty == true)
+            #expect(removed.json?["version"]?.int64 == 1)
+            let connection = TestDatabase.connection(fixture.api.database)
+            let actions = try await OperatorActionStore(connection).newest(10)
+            await connection.close()
+            #expect(actions.map(\.action) == ["products durations none", "products durations P100Y"])
+            #expect(actions.allSatisfy { $0.subject == "\(ForgeryMaterial.bundleId) season.pass" })
+            #expect(actions.allSatisfy { $0.actor.hasPrefix("API key ") })
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"productId":"pass","duration":"P1X"}"#, ["/durations/0/duration"]),
+        (#"{"productId":"pass","duration":"P0D"}"#, ["/durations/0/duration"]),
+        (#"{"productId":"pass","duration":"P101Y"}"#, ["/durations/0/duration"]),
+        (#"{"productId":"other","duration":"P1M"}"#, ["/durations/0/productId"]),
+        (
+            #"{"productId":"pass","duration":"P1M"},{"productId":"pass","duration":"P1Y"}"#,
+            ["/durations/1/productId"]
+        ),
+    ])
+    func `Durations that cannot be set change nothing`(durations: String, pointers: [String]) async throws {
+        try await RunningAPI.with { api in
+            let key = try await api.key(environment: .production, bundleIds: [SampleState.app])
+            let answer = try await api.send(
+                "PUT", path, key: key, json: #"{"productIds":["pass"],"durations":[\#(durations)]}"#)
+            #expect(answer.problem == "invalid-request")
+            #expect(answer.json?["errors"]?.elements.compactMap { $0["pointer"]?.string } == pointers)
+            #expect(try await api.get(path, key: key).problem == "not-found")
+        }
+    }
+
+    @Test func `Test key sets no duration, which would hold in production`() async throws {
+        try await RunningAPI.with { api in
+            let key = try await api.key(bundleIds: [SampleState.app])
+            let answer = try await api.send(
+                "PUT", path, key: key,
+                json: #"{"productIds":["pass"],"durations":[{"productId":"pass","duration":"P1M"}]}"#)
+            #expect(answer.problem == "wrong-environment")
+            #expect(try await api.get(path, key: key).problem == "not-found")
+        }
+    }
+
     @Test(arguments: [
         ("7.9.9", "8.0", true), ("8", "8.0", false), ("8.0.0", "8", false), ("9.2", "10.0", true), ("10", "9", false),
         ("", "1", true), ("1.0", "1.0.1", true), ("abc", "1", true),

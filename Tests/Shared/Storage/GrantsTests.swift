@@ -159,7 +159,13 @@ import Testing
                 }
                 for table in own { try await api.run(unsafeScript: "delete from \(table)") }
                 try await Self.expectDenied(api, "create table mine (id integer)")
+                try await api.run(unsafeScript: "select set_product_durations('app', '{pass}', '{P1M}')")
+                try await Self.expectDenied(api, "update product set duration = 'P1Y'")
             }
+            try await Self.acting(as: "storekeeper_console", in: database) { console async throws in
+                try await Self.expectDenied(console, "select set_product_durations('app', '{pass}', '{P1Y}')")
+            }
+            #expect(try await ProductStore(owner).durations().map(\.duration) == ["P1M"])
         }
     }
 

@@ -120,7 +120,7 @@ import Testing
                 #expect(looks < 100_000, "setting the duration did not wait")
                 return setting
             }
-            try await setting.value
+            _ = try await setting.value
             #expect(try await ProductStore(connection).durations().first?.duration == "P1W")
         }
     }
