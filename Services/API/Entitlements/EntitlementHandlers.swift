@@ -74,15 +74,27 @@ struct EntitlementHandlers: Sendable {
         let known = request.headers[.ifNoneMatch]
         let wait = known == nil ? nil : Self.wait(request.headers[.prefer])
         var answer = try await read(account, bundleIds, request)
-        if let wait, answer.tag == known, waiting.enter() {
+        var tag = answer.tag
+        if let wait, tag == known, waiting.enter() {
             defer { waiting.leave() }
             let end = clock.instant() + .seconds(wait)
-            while answer.tag == known, clock.instant() < end, !Task.isShuttingDownGracefully {
+            while tag == known, clock.instant() < end, !Task.isShuttingDownGracefully {
                 try await sleep(Self.interval)
                 answer = try await read(account, bundleIds, request)
+                tag = answer.tag
             }
         }
-        var response = Self.response(answer, asOf: clock.now(), isKnown: answer.tag == known)
+        var response = APIResponse.empty(304)
+        if tag != known {
+            let (answer, now) = (answer, clock.now())
+            response = APIResponse { json in
+                answer.account.write(to: &json, states: answer.states)
+                json.member("asOf", now.milliseconds)
+            }
+        }
+        response.headers[.eTag] = tag
+        // A kept answer must never hide a purchase: it is asked about again, and costs a 304.
+        response.headers[.cacheControl] = "private, no-cache"
         if isBehind { response.headers[.readAfter] = "behind" }
         if let wait { response.headers[.preferenceApplied] = "wait=\(wait)" }
         return response
@@ -91,25 +103,11 @@ struct EntitlementHandlers: Sendable {
     private func read(
         _ account: UUID, _ bundleIds: [String]?, _ request: APIRequest
     ) async throws -> EntitlementReader.Answer {
-        let moment = request.number("at").map { Date(milliseconds: $0) } ?? clock.now()
-        return try await reader.answers(
-            of: [account], in: request.key.environment, bundleIds: bundleIds, at: moment)[0]
-    }
-
-    private static func response(
-        _ answer: EntitlementReader.Answer, asOf now: Date, isKnown: Bool
-    ) -> APIResponse {
-        var response = APIResponse.empty(304)
-        if !isKnown {
-            response = APIResponse { json in
-                answer.account.write(to: &json, states: answer.states)
-                json.member("asOf", now.milliseconds)
-            }
+        let environment = request.key.environment
+        guard let moment = request.number("at").map({ Date(milliseconds: $0) }) else {
+            return try await reader.answer(of: account, in: environment, bundleIds: bundleIds, at: clock.now())
         }
-        response.headers[.eTag] = answer.tag
-        // A kept answer must never hide a purchase: it is asked about again, and costs a 304.
-        response.headers[.cacheControl] = "private, no-cache"
-        return response
+        return try await reader.answers(of: [account], in: environment, bundleIds: bundleIds, at: moment)[0]
     }
 
     /// The seconds of `wait=20` (RFC 7240); nil where nothing of the kind is preferred.

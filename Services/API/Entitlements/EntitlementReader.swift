@@ -26,8 +26,23 @@ struct EntitlementReader: Sendable {
         }
     }
 
-    let database: Database
-    let definitions: DefinitionTable
+    private let database: Database
+    private let definitions: DefinitionTable
+    private let lookups: EntitlementLookups
+
+    init(database: Database, definitions: DefinitionTable) {
+        self.database = database
+        self.definitions = definitions
+        lookups = EntitlementLookups(database)
+    }
+
+    /// What one account may use now.
+    func answer(
+        of account: UUID, in environment: StoreEnvironment, bundleIds: [String]?, at now: Date
+    ) async throws -> Answer {
+        let lines = try await lookups.lines(of: account, in: environment, bundleIds: bundleIds, at: now)
+        return try await answers(of: [account], in: environment, lines: [account: lines], at: now)[0]
+    }
 
     /// One for each account, in their order.
     func answers(
@@ -36,11 +51,17 @@ struct EntitlementReader: Sendable {
         let lines = try EntitlementStore.lines(
             try await database.rows(
                 EntitlementStore.command(of: accounts, in: environment, bundleIds: bundleIds, from: moment)))
+        return try await answers(
+            of: accounts, in: environment, lines: Dictionary(grouping: lines, by: \.account), at: moment)
+    }
+
+    private func answers(
+        of accounts: [UUID], in environment: StoreEnvironment, lines: [UUID: [EntitlementStore.Line]], at moment: Date
+    ) async throws -> [Answer] {
         let current = definitions.current
-        let byAccount = Dictionary(grouping: lines, by: \.account)
         let found = accounts.map { account in
             AccountAccess(
-                of: account, in: environment, lines: byAccount[account] ?? [], definitions: current, at: moment)
+                of: account, in: environment, lines: lines[account] ?? [], definitions: current, at: moment)
         }
         let withheld = Set(found.flatMap(\.withheld).map(\.id))
         let states = try await states(of: withheld, in: environment, at: moment)

@@ -1,7 +1,9 @@
 import Contracts
 import Foundation
+import Postgres
 import Storage
 import StrictJSON
+import TestSupport
 import Testing
 
 @testable import API
@@ -131,6 +133,47 @@ struct EntitlementTests {
             await api.looks.before { api.clock.advance(by: 1) }
             let answer = try await api.get(path, key: key, headers: ["If-None-Match": tag, "Prefer": "wait=3"])
             #expect(answer.status == 304)
+        }
+    }
+
+    @Test func `Look-ups that share a statement get the lines of their own account, apps, environment and moment`()
+        async throws
+    {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                let accounts = (1...5).map { _ in UUID() }
+                for (index, account) in accounts.enumerated() {
+                    for (environment, app) in [
+                        (StoreEnvironment.sandbox, "a"), (.sandbox, "b"), (.production, "a"),
+                    ] {
+                        try await state.subscribed(
+                            from: -100, to: index == 0 ? 50 : 1000, purchase: "\(index)\(app)",
+                            account: account.uuidString.lowercased(), environment: environment, bundleId: app)
+                    }
+                }
+                var database: [PostgresConnection] = []
+                for _ in 0..<3 { database.append(TestDatabase.connection(api.database)) }
+                let lookups = EntitlementLookups(Database(database))
+                let (now, later) = (state.now, state.now.addingTimeInterval(60))
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for number in 0..<300 {
+                        let account = accounts[number % 5]
+                        let environment: StoreEnvironment = number % 3 == 0 ? .production : .sandbox
+                        let apps = [nil, ["a"], ["b"], ["a", "b"]][number / 5 % 4]
+                        let moment = number % 7 == 0 ? later : now
+                        group.addTask {
+                            let lines = try await lookups.lines(
+                                of: account, in: environment, bundleIds: apps, at: moment)
+                            let alone = EntitlementStore.command(
+                                of: [account], in: environment, bundleIds: apps, from: moment)
+                            let rows = try await state.connection.pipeline([alone])[0]
+                            #expect(try lines == EntitlementStore.lines(rows), "\(number)")
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                for connection in database { await connection.close() }
+            }
         }
     }
 

@@ -1,0 +1,108 @@
+import Contracts
+import Storage
+import Synchronization
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// Reads what single accounts may use now, several in one statement: half of a statement's time in the database is its start.
+///
+/// A look-up without others beside it does not wait. Under load, look-ups that arrive while statements are under way go into
+/// the next one together.
+final class EntitlementLookups: Sendable {
+    typealias Line = EntitlementStore.Line
+
+    private struct Lookup {
+        var account: UUID
+        var environment: StoreEnvironment
+        var bundleIds: [String]?
+        var moment: Date
+        var answer: CheckedContinuation<[Line], any Error>
+
+        /// Other look-ups of the same statement may be about other apps of the account, or a moment before.
+        func concerns(_ line: Line) -> Bool {
+            (bundleIds?.contains(line.bundleId) ?? true)
+                && (line.source != .access || line.endsAt.map { $0 > moment } ?? true)
+        }
+    }
+
+    private struct State {
+        var waiting: [Lookup] = []
+        /// Number of statements.
+        var underWay = 0
+    }
+
+    /// Accounts in one statement; more would make the first wait for the last.
+    private static let together = 32
+    /// Statements under way, as long as few look-ups wait.
+    private static let usual = 2
+    /// Look-ups that may wait; one more is rejected, so that a slow database costs no memory.
+    private static let limit = 4096
+
+    private let state = Mutex(State())
+    private let database: Database
+
+    init(_ database: Database) { self.database = database }
+
+    /// The lines of one account, in the order of the statement.
+    /// - Parameters:
+    ///   - bundleIds: nil means all apps.
+    ///   - moment: now.
+    func lines(
+        of account: UUID, in environment: StoreEnvironment, bundleIds: [String]?, at moment: Date
+    ) async throws -> [Line] {
+        try await withCheckedThrowingContinuation { answer in
+            let starts: Bool? = state.withLock { state in
+                guard state.waiting.count < Self.limit else { return nil }
+                state.waiting.append(
+                    Lookup(
+                        account: account, environment: environment, bundleIds: bundleIds, moment: moment,
+                        answer: answer))
+                guard state.underWay < Self.usual || state.waiting.count > Self.together else { return false }
+                state.underWay += 1
+                return true
+            }
+            switch starts {
+            case nil: answer.resume(throwing: Problem(.unavailable, "Too many look-ups wait; send it again later."))
+            case .some(true): Task { await self.run() }
+            case .some(false): break
+            }
+        }
+    }
+
+    /// Works until nothing waits.
+    private func run() async {
+        while true {
+            let lookups = next()
+            guard let environment = lookups.first?.environment else { return }
+            do {
+                let lines = try await lines(of: lookups, in: environment)
+                for lookup in lookups {
+                    lookup.answer.resume(returning: (lines[lookup.account] ?? []).filter(lookup.concerns))
+                }
+            } catch {
+                for lookup in lookups { lookup.answer.resume(throwing: error) }
+            }
+        }
+    }
+
+    /// The look-ups of the next statement, all of one environment; empty where nothing waits.
+    private func next() -> [Lookup] {
+        state.withLock { state in
+            let first = state.waiting.prefix(Self.together)
+            let taken = first.filter { $0.environment == first.first?.environment }
+            let left = first.filter { $0.environment != first.first?.environment }
+            state.waiting.replaceSubrange(..<first.count, with: left)
+            if taken.isEmpty { state.underWay -= 1 }
+            return taken
+        }
+    }
+
+    private func lines(of lookups: [Lookup], in environment: StoreEnvironment) async throws -> [UUID: [Line]] {
+        let bundleIds = lookups.allSatisfy { $0.bundleIds == lookups[0].bundleIds } ? lookups[0].bundleIds : nil
+        let command = EntitlementStore.command(
+            of: Array(Set(lookups.map(\.account))), in: environment, bundleIds: bundleIds,
+            from: lookups.map(\.moment).min() ?? .distantPast)
+        return Dictionary(grouping: try EntitlementStore.lines(try await database.rows(command)), by: \.account)
+    }
+}
