@@ -1,6 +1,8 @@
 import Postgres
 import Subscriptions
 
+import struct Foundation.Date
+
 /// The statements on access periods in the transaction of `LedgerStore.apply`. Only rows that differ are written.
 enum AccessPeriodStatements {
     /// Runs after the purchases are locked.
@@ -23,39 +25,63 @@ enum AccessPeriodStatements {
             and lower(access_period.period) = given.starts_at
         """)
 
+    static let change = Statement(
+        "access-period-change",
+        unsafeSQL: """
+            update access_period
+            set \(AccessPeriodRow.columns.overwriting(by: "given")), period = tstzrange(starts_at, ends_at)
+            from \(given)
+            where access_period.environment = given.environment
+                and access_period.original_transaction_id = given.original_transaction_id
+                and lower(access_period.period) = given.starts_at
+            """)
+
     static let insert = Statement(
         "access-period-insert",
         unsafeSQL: """
             insert into access_period (\(AccessPeriodRow.columns.names()), period)
             select \(AccessPeriodRow.columns.names()), tstzrange(starts_at, ends_at)
-            from unnest(
-                \(AccessPeriodRow.columns.placeholders()),
-                \(AccessPeriodRow.bounds.placeholders(from: AccessPeriodRow.columns.count + 1))
-            ) as given (\(AccessPeriodRow.columns.names()), \(AccessPeriodRow.bounds.names()))
+            from \(given)
             order by environment, original_transaction_id, starts_at
             """)
+
+    private static let given = """
+        unnest(\((AccessPeriodRow.columns + AccessPeriodRow.bounds).placeholders()))
+            as given (\((AccessPeriodRow.columns + AccessPeriodRow.bounds).names()))
+        """
 
     static func command(periodsOf keys: [SubscriptionKey]) -> Command {
         Command(ofPurchases, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId))
     }
 
-    /// The commands that turn `before` into `after`; deletes come before inserts, so that no two periods overlap at any time.
+    /// The commands that turn `before` into `after`, in an order in which no two periods overlap at any time.
     static func commands(from before: Set<AccessPeriodRow>, to after: Set<AccessPeriodRow>) -> [Command] {
-        let gone = Array(before.subtracting(after))
-        let new = Array(after.subtracting(before))
+        let gone = before.subtracting(after)
+        let new = after.subtracting(before)
+        let (known, kept) = (Set(gone.map(Start.init)), Set(new.map(Start.init)))
+        let removed = gone.filter { !kept.contains(Start($0)) }
+        let changed = Array(new.filter { known.contains(Start($0)) })
+        let inserted = Array(new.filter { !known.contains(Start($0)) })
         var commands: [Command] = []
-        if !gone.isEmpty {
+        if !removed.isEmpty {
             commands.append(
                 Command(
-                    remove, gone.map(\.key.environment.rawValue), gone.map(\.key.originalTransactionId),
-                    gone.map(\.startsAt)))
+                    remove, removed.map(\.key.environment.rawValue), removed.map(\.key.originalTransactionId),
+                    removed.map(\.startsAt)))
         }
-        if !new.isEmpty {
+        for (statement, rows) in [(change, changed), (insert, inserted)] where !rows.isEmpty {
             commands.append(
                 Command(
-                    insert,
-                    all: AccessPeriodRow.columns.parameters(of: new) + AccessPeriodRow.bounds.parameters(of: new)))
+                    statement,
+                    all: AccessPeriodRow.columns.parameters(of: rows) + AccessPeriodRow.bounds.parameters(of: rows)))
         }
         return commands
+    }
+
+    private struct Start: Hashable {
+        var key: SubscriptionKey
+        var startsAt: Date
+
+        init(_ row: AccessPeriodRow) { (key, startsAt) = (row.key, row.startsAt) }
     }
 }

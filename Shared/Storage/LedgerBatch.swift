@@ -117,7 +117,10 @@ struct LedgerBatch: Sendable {
             effects.lines.append(LedgerLine(entry, hasAdvanced: outcome.hasAdvanced, recordedAt: now))
             if outcome.hasAdvanced { effects.applied.advanced += 1 } else { effects.applied.stale += 1 }
         }
-        effects.written = effects.purchases.filter(\.value.isWritten).sorted { $0.key < $1.key }.map(\.value)
+        // Keys are sorted, because moving purchases, which are large, takes longer.
+        effects.written = effects.purchases.keys.sorted().compactMap { key in
+            effects.purchases[key].flatMap { $0.isWritten ? $0 : nil }
+        }
         for purchase in effects.written { effects.gaps.join(purchase) }
         effects.applied.inserted = effects.lines.count
         effects.applied.repeated = entries.count + copies.count - effects.lines.count

@@ -150,7 +150,7 @@ create table access_period (
     constraint access_period_overlap exclude using gist (
         hashtextextended(original_transaction_id, 0) with =, hashtextextended(original_transaction_id, 1) with =,
         environment with =, period with &&)
-);
+) with (fillfactor = 90); -- a later notification often confirms the same period: an update without new index entries
 create index access_period_by_purchase on access_period (environment, original_transaction_id);
 -- The next moment at which access changes by the clock alone.
 create index access_period_by_start on access_period (lower(period));

@@ -3,8 +3,9 @@ import Foundation
 import Postgres
 import Storage
 import Subscriptions
-import TestSupport
 import Testing
+
+@testable import TestSupport
 
 /// The rows that one notification writes and reads, by the server's own counters.
 @Suite(.serialized) struct LedgerCostTests {
@@ -82,20 +83,68 @@ import Testing
             }
             let count = Self.history.count * 50
             let written = try await Self.counters(connection).written - before.written
-            let tables = try await connection.execute(
-                Statement(
-                    unsafeSQL: """
-                        select string_agg(relname || ' ' || n_tup_ins || '+' || n_tup_upd || '+' || n_tup_del, ', ')
-                            as rows
-                        from pg_stat_user_tables where n_tup_ins + n_tup_upd + n_tup_del > 0
-                        """))
-            let rows: String = try tables[0].value("rows")
+            let rows = try await Self.rows(connection)
             #expect(Double(written) / Double(count) < 6, "\(rows)")
             #expect(changes <= count)
             let messages = try await OutboxStore(connection).changes(limit: 10_000).map(\.message)
             #expect(messages.count == changes)
             #expect(Set(messages.map(\.id)).count == messages.count)
         }
+    }
+
+    /// All notification types, losses of access by the clock, resent envelopes and uploads among them.
+    @Test func `A notification of generated purchases writes at most five and a half rows`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 802)
+            let purchases = (0..<300).map { number in
+                SimulatedPurchase(ScenarioStep.scenario(seed: 80_000 + UInt64(number))).events.map { event in
+                    Self.entry(event, ofPurchase: number, &fixtures)
+                }
+            }
+            let before = try await Self.counters(connection)
+            // One notification of each purchase in a batch: a batch writes a purchase once.
+            for place in 0..<(purchases.map(\.count).max() ?? 0) {
+                _ = try await LedgerStore(connection).apply(
+                    purchases.compactMap { $0.count > place ? $0[place] : nil }, moving: [],
+                    recordedAt: Fixtures.now)
+            }
+            let written = try await Self.counters(connection).written - before.written
+            let count = purchases.map(\.count).reduce(0, +)
+            #expect(count > 2000)
+            let rows = try await Self.rows(connection)
+            #expect(Double(written) / Double(count) <= 5.5, "\(rows)")
+        }
+    }
+
+    private static func entry(
+        _ event: PurchaseEvent, ofPurchase number: Int, _ fixtures: inout Fixtures
+    ) -> LedgerEntry {
+        var entry = fixtures.entry()
+        var event = event
+        event.key.originalTransactionId += "-\(number)"
+        event.version.notificationUUID = entry.notificationUUID
+        event.transaction?.transactionId += "-\(number)"
+        event.transaction?.appTransactionId = "70\(number)"
+        event.transaction?.appAccountToken = "7e3fb204-2017-4a4e-8f3b-\(String(format: "%012d", number))"
+        entry.environment = event.key.environment
+        entry.originalTransactionId = event.key.originalTransactionId
+        entry.transactionId = event.transaction?.transactionId
+        entry.notificationType = event.notificationType
+        entry.subtype = event.subtype
+        entry.signedDate = event.version.signedDate
+        entry.event = event
+        return entry
+    }
+
+    /// By table: inserted, updated and deleted.
+    private static func rows(_ connection: PostgresConnection) async throws -> String {
+        try await connection.execute(
+            Statement(
+                unsafeSQL: """
+                    select string_agg(relname || ' ' || n_tup_ins || '+' || n_tup_upd || '+' || n_tup_del, ', ')
+                        as rows
+                    from pg_stat_user_tables where n_tup_ins + n_tup_upd + n_tup_del > 0
+                    """))[0].value("rows")
     }
 
     /// A plan of an empty table would read the whole table for every batch: the rows read for a notification would grow with

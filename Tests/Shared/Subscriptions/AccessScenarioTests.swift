@@ -1,8 +1,9 @@
 import Contracts
 import Foundation
 import Subscriptions
-import TestSupport
 import Testing
+
+@testable import TestSupport
 
 /// Access over generated scenarios, against the charges of the simulated purchase and against a brute-force reference.
 @Suite struct AccessScenarioTests {

@@ -1,8 +1,9 @@
 import Contracts
 import Foundation
 import Subscriptions
-import TestSupport
 import Testing
+
+@testable import TestSupport
 
 /// The state of one purchase, its anomalies and its gaps over generated scenarios.
 @Suite struct SubscriptionScenarioTests {

@@ -2,6 +2,8 @@ import Foundation
 import Subscriptions
 import Testing
 
+@testable import TestSupport
+
 /// `ACCESS_SCENARIOS=100000 ACCESS_SEED=1 swift test --filter ScenarioTests` checks more scenarios or others. A failure
 /// names the shortest scenario found that shows it, and its seed.
 extension ScenarioStep {

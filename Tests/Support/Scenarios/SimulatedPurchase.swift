@@ -1,7 +1,6 @@
 import Contracts
 import Foundation
 import Subscriptions
-import TestSupport
 
 /// Apple's side of one purchase: it keeps the charges with the access that each grants, and sends notifications about them.
 ///

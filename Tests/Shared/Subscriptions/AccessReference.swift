@@ -1,6 +1,8 @@
 import Foundation
 import Subscriptions
 
+@testable import TestSupport
+
 /// The product that may be used at one moment, computed from every received fact: slow and obvious, and independent of
 /// `AccessSchedule`.
 ///

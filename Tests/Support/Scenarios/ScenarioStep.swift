@@ -1,5 +1,4 @@
 import Subscriptions
-import TestSupport
 
 /// One step of a scenario: an event of a simulated purchase. A step that is impossible when its turn comes is left out, so
 /// any subsequence of a scenario is a scenario too, and a failing one can be shrunk.
