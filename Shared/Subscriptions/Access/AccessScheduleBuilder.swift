@@ -86,13 +86,13 @@ struct AccessScheduleBuilder {
 
     // MARK: Shared purchases
 
-    /// The end of family sharing, or of an assigned seat, takes everything that was shared and not only the period of the
-    /// transaction that says so, which may be a renewal that has not begun.
+    /// The end of family sharing, or of an assigned seat, takes everything that Apple had signed before, and not only the
+    /// period of the transaction that says so: either may be a renewal that has not begun.
     private func endedWithSharing(_ paid: [PaidPeriod]) -> [PaidPeriod] {
         let ends = versions.compactMap(\.facts.sharingEndedAt)
         return paid.map { period in
             var ended = period
-            for end in ends where period.facts.signedDate <= end && period.start <= end {
+            for end in ends where period.facts.signedDate <= end {
                 ended.end = min(ended.end, end)
             }
             return ended
@@ -171,7 +171,7 @@ struct AccessScheduleBuilder {
     }
 
     private var statusProduct: String? {
-        subscription.renewal?.productId ?? statusTransaction?.productId ?? subscription.transaction?.productId
+        subscription.renewal?.productId ?? subscription.transaction?.productId
     }
 
     /// The known transaction that gives access at the moment of the status, although Apple names another product then:

@@ -98,13 +98,13 @@ struct AccessReference {
         }.max { ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast) }
     }
 
-    /// Sharing that ended ends each shared period that had begun, unless Apple signed it again since.
+    /// Sharing that ended ends each shared period, also one that has not begun, unless Apple signed it again since.
     private func isUnshared(_ one: TransactionFacts) -> Bool {
         transactions.contains { other in
             guard ["FAMILY_REVOKE", "ASSIGNMENT_REVOKE"].contains(other.revocationType), let end = other.revocationDate,
                 end < other.expiresDate ?? .distantFuture  // Otherwise a refund of an old period.
             else { return false }
-            return one.signedDate <= end && one.purchaseDate.map { $0 <= end } ?? true
+            return one.signedDate <= end
         }
     }
 

@@ -148,6 +148,23 @@ extension AccessScheduleTests {
                     unshared(bought("2", "gold", 30, 60, signed: 29.8, reason: "RENEWAL", revoked: 29.8))),
             ], access: [(29.7, "gold"), (29.8, nil), (29.9, nil), (30, nil)]),
         Case(
+            name: "family sharing ends, told by the running period: the renewal that was charged before begins no more",
+            events: [
+                start,
+                event(
+                    "DID_RENEW", 29.5, 1, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL"),
+                    renewal("gold", 60, signed: 29.5)),
+                event("REVOKE", 29.8, 5, unshared(bought("1", "gold", 0, 30, signed: 29.8, revoked: 29.8))),
+            ], access: [(29.7, "gold"), (29.9, nil), (30, nil), (59, nil)]),
+        Case(
+            name: "family sharing ended and began again: Apple signed the running period since",
+            events: [
+                start,
+                event("DID_CHANGE_RENEWAL_PREF/UPGRADE", 5, nil, bought("2", "platinum", 5, 35)),
+                event("REVOKE", 10, nil, unshared(bought("1", "gold", 0, 30, signed: 10, revoked: 10))),
+                event("TRANSACTION", 12, nil, bought("2", "platinum", 5, 35, signed: 12)),
+            ], access: [(4, "gold"), (6, "platinum"), (20, "platinum"), (34, "platinum"), (35, nil)]),
+        Case(
             name: "the buyer who shares it got a refund of an old period: the running one stays",
             events: [
                 start,
@@ -196,6 +213,32 @@ extension AccessScheduleTests {
                     "REFUND_DECLINED", 20, 5, Sample.seats(bought("2", "gold", 8, 30, signed: 20)),
                     renewal("gold", 30, signed: 20)),
             ], access: [(8, "gold"), (19, "gold"), (20, nil)]),
+        Case(
+            name: "a status about the seats ends no period that Apple signed again since",
+            events: [
+                start,
+                event("EXPIRED", 15, 2, Sample.seats(bought("2", "gold", 8, 30, signed: 15))),
+                event("TRANSACTION", 20, nil, Sample.seats(bought("1", "gold", 0, 30, signed: 20))),
+            ], access: [(8, "gold"), (16, "gold"), (29, "gold"), (30, nil)]),
+        Case(
+            name: "a renewal date a fraction of a second behind the end of the transaction is no missing transaction",
+            events: [
+                event(
+                    "SUBSCRIBED/INITIAL_BUY", 0, 1, bought("1", "gold", 0, 30), renewal("gold", 30.000_005, signed: 0))
+            ], access: [(29.9, "gold"), (30.000_003, nil)]),
+        Case(
+            name: "status 5 ends a one-time purchase whose transaction has no revocation date",
+            events: [
+                event("ONE_TIME_CHARGE", 0, nil, Sample.purchase(.nonConsumable, "life")),
+                event("REVOKE", 5, 5, Sample.purchase(.nonConsumable, "life")),
+            ], access: [(4, "life"), (5, nil), (400, nil)]),
+        Case(
+            name: "one-time purchases of one id follow each other, and status 5 ends that of its transaction alone",
+            events: [
+                event("ONE_TIME_CHARGE", 0, nil, season("1", 0, 30)),
+                event("ONE_TIME_CHARGE", 20, nil, season("2", 20, 50)),
+                event("REVOKE", 25, 5, season("1", 0, 30)),
+            ], access: [(24, "season"), (26, "season"), (49, "season"), (50, nil)]),
         Case(
             name: "sandbox: a renewal that begins seconds before the end of a period renews an unknown upgrade of it",
             events: [
@@ -248,6 +291,12 @@ extension AccessScheduleTests {
                 event("RENEWAL_INFO", 32, nil, nil, renewal("gold", 30, signed: 32, grace: 46)),
             ], access: [(29, "gold"), (31, "gold"), (45.9, "gold"), (46, nil)]),
     ]
+
+    private static func season(_ id: String, _ from: Double, _ to: Double) -> TransactionFacts {
+        var facts = Sample.purchase(.nonRenewing, "season", at: from, to: to)
+        facts.transactionId = id
+        return facts
+    }
 
     private static func unshared(_ transaction: TransactionFacts) -> TransactionFacts {
         var transaction = transaction
