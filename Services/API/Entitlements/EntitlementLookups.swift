@@ -74,9 +74,9 @@ final class EntitlementLookups: Sendable {
     private func run() async {
         while true {
             let lookups = next()
-            guard let environment = lookups.first?.environment else { return }
+            if lookups.isEmpty { return }
             do {
-                let lines = try await lines(of: lookups, in: environment)
+                let lines = try await lines(of: lookups)
                 for lookup in lookups {
                     lookup.answer.resume(returning: (lines[lookup.account] ?? []).filter(lookup.concerns))
                 }
@@ -98,10 +98,11 @@ final class EntitlementLookups: Sendable {
         }
     }
 
-    private func lines(of lookups: [Lookup], in environment: StoreEnvironment) async throws -> [UUID: [Line]] {
-        let bundleIds = lookups.allSatisfy { $0.bundleIds == lookups[0].bundleIds } ? lookups[0].bundleIds : nil
+    private func lines(of lookups: [Lookup]) async throws -> [UUID: [Line]] {
+        let (environment, apps) = (lookups[0].environment, lookups[0].bundleIds)
         let command = EntitlementStore.command(
-            of: Array(Set(lookups.map(\.account))), in: environment, bundleIds: bundleIds,
+            of: Array(Set(lookups.map(\.account))), in: environment,
+            bundleIds: lookups.allSatisfy { $0.bundleIds == apps } ? apps : nil,
             from: lookups.map(\.moment).min() ?? .distantPast)
         return Dictionary(grouping: try EntitlementStore.lines(try await database.rows(command)), by: \.account)
     }

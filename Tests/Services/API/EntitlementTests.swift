@@ -151,10 +151,9 @@ struct EntitlementTests {
                             account: account.uuidString.lowercased(), environment: environment, bundleId: app)
                     }
                 }
-                var database: [PostgresConnection] = []
-                for _ in 0..<3 { database.append(TestDatabase.connection(api.database)) }
-                let lookups = EntitlementLookups(Database(database))
                 let (now, later) = (state.now, state.now.addingTimeInterval(60))
+                let connections = (0..<3).map { _ in TestDatabase.connection(api.database) }
+                let lookups = EntitlementLookups(Database(connections))
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for number in 0..<300 {
                         let account = accounts[number % 5]
@@ -172,7 +171,7 @@ struct EntitlementTests {
                     }
                     try await group.waitForAll()
                 }
-                for connection in database { await connection.close() }
+                for connection in connections { await connection.close() }
             }
         }
     }
