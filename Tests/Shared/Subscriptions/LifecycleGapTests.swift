@@ -108,6 +108,22 @@ import Testing
         #expect(LifecycleGap.all(in: [Self.bought, Self.off, on, Self.renewed]).isEmpty)
     }
 
+    @Test func `A switch of auto-renew that Apple signed before the resubscription leaves no gap`() {
+        let on = Sample.event(
+            "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_ENABLED", signed: 60.01, status: 1, transaction: Self.third,
+            renewal: Sample.renewal(on: true, signed: 60.01))
+        let returned = Sample.event(
+            "SUBSCRIBED/RESUBSCRIBE", signed: 60.02, status: 1, transaction: Self.third,
+            renewal: Sample.renewal(signed: 60.02))
+        #expect(LifecycleGap.all(in: [Self.bought, Self.off, Self.left, on, returned]).isEmpty)
+    }
+
+    @Test func `Auto-renew that is off in the first minute after a purchase is switched on without a gap`() {
+        let bought = Sample.event(
+            "SUBSCRIBED/INITIAL_BUY", signed: 0, status: 1, transaction: Self.first, renewal: Sample.renewal(on: false))
+        #expect(LifecycleGap.all(in: [bought, Self.renewed]).isEmpty)
+    }
+
     @Test func `A status without access before the period of its transaction begins is no end`() {
         let paidAhead = Sample.event(
             "DID_CHANGE_RENEWAL_PREF", signed: 29.5, status: 2,

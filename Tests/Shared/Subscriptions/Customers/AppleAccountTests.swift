@@ -110,6 +110,22 @@ import Testing
         #expect(Self.entitled(accounts, to: "2") == ["anna"])
     }
 
+    @Test func `A purchase that names an account is shared only where the policy lets all share`() {
+        let accounts = Self.account(second: "bert")
+        #expect(Self.entitled(accounts, to: "2", .allow) == ["anna", "bert"])
+    }
+
+    @Test func `The last restore moves a purchase under the policies that let it, and no other`() {
+        let earlier = Self.claim("1", "anna", since: 1)
+        var restore = Self.claim("1", "bert", since: 2)
+        restore.restoredAt = Sample.day(5)
+        #expect(Self.entitled(Self.accounts([earlier, restore]), to: "1", .lastRestoreWins) == ["bert"])
+        #expect(Self.entitled(Self.accounts([earlier, restore]), to: "1", .lastRestoreWinsIfLapsed) == ["anna"])
+        restore.restoredLapsedAt = Sample.day(5)
+        #expect(Self.entitled(Self.accounts([earlier, restore]), to: "1", .lastRestoreWinsIfLapsed) == ["bert"])
+        #expect(Self.entitled(Self.accounts([earlier, restore]), to: "1", .firstWins) == ["anna"])
+    }
+
     @Test func `A purchase that another account resubscribed belongs to that account`() {
         var renewed = Sample.period("9", from: 40, to: 70)
         renewed.appAccountToken = "bert"
