@@ -85,12 +85,12 @@ public struct StatePreview: Sendable {
                 periods: one.value.periods.map { AccessStore.Period($0) }.sorted { $0.startsAt < $1.startsAt },
                 revision: one.value.revision, isNamed: named.contains(one.key))
         }
-        let ofApp = purchases.values.filter { $0.subscription.bundleId == app.bundleId }
-        let made = ofApp.filter(\.isNamed).compactMap { claim?.made(on: $0) }
+        let ofApp = purchases.values.lazy.filter { $0.subscription.bundleId == app.bundleId }
+        let made = Array(ofApp.filter(\.isNamed).compactMap { claim?.made(on: $0) })
         claims = made
         let all = (stored + additions.claims + made).filter { $0.bundleId == app.bundleId }
         claimants = all.reduce(into: [:]) { $0[$1.key, default: []].insert($1.appAccountToken) }
-        let owned = ofApp.map { OwnedPurchase($0.subscription) }
+        let owned = Array(ofApp.map { OwnedPurchase($0.subscription) })
         let after = AppleAccount.all(in: all, purchases: owned)
         accounts = after
         let before = made.isEmpty ? [] : AppleAccount.all(in: all.filter { !made.contains($0) }, purchases: owned)

@@ -17,6 +17,11 @@ struct Upload {
         var received: ReceivedNotification
         /// Where the part is the purchase of the app itself.
         var appTransaction: AppTransaction?
+
+        var uuid: UUID { entry.notification.notificationUUID }
+        var originalTransactionId: String? { entry.notification.originalTransactionId }
+
+        func isA(_ part: SignedPart) -> Bool { entry.notification.notificationType == part.rawValue }
     }
 
     /// A part that is used for nothing.
@@ -71,21 +76,34 @@ struct Upload {
     /// - Parameter known: purchases of the app that are stored.
     mutating func rejectRenewals(exceptOf known: Set<String>) {
         let own = known.union(purchases(of: .transaction))
-        for part in accepted where part.entry.notification.notificationType == SignedPart.renewalInfo.rawValue {
-            guard let id = part.entry.notification.originalTransactionId, !own.contains(id) else { continue }
+        var strangers: Set<String> = []
+        for index in accepted.indices where accepted[index].isA(.renewalInfo) {
+            guard let id = accepted[index].originalTransactionId, !own.contains(id) else { continue }
+            strangers.insert(accepted[index].pointer)
             reject(
-                part.pointer, VerificationFailureReason.nestedMismatch.rawValue,
+                accepted[index].pointer, VerificationFailureReason.nestedMismatch.rawValue,
                 "renewal information of a purchase that is not known; upload its transaction in the same request")
         }
-        let pointers = Set(rejected.map(\.pointer))
-        accepted.removeAll { pointers.contains($0.pointer) }
+        if !strangers.isEmpty { accepted.removeAll { strangers.contains($0.pointer) } }
     }
 
     /// The purchases that parts of one kind name.
     func purchases(of part: SignedPart) -> Set<String> {
-        Set(
-            accepted.map(\.entry.notification).filter { $0.notificationType == part.rawValue }
-                .compactMap(\.originalTransactionId))
+        accepted.indices.reduce(into: []) { ids, index in
+            if accepted[index].isA(part), let id = accepted[index].originalTransactionId { ids.insert(id) }
+        }
+    }
+
+    /// Each part once.
+    var distinct: [ReceivedNotification] {
+        var seen: Set<UUID> = []
+        return accepted.indices.filter { seen.insert(accepted[$0].uuid).inserted }.map { accepted[$0].received }
+    }
+
+    /// The ids that the ledger gives to the parts, each once.
+    var uuids: [UUID] {
+        var seen: Set<UUID> = []
+        return accepted.indices.map { accepted[$0].uuid }.filter { seen.insert($0).inserted }
     }
 
     private func proven(

@@ -12,12 +12,15 @@ struct UploadAnswer {
     private let account: AccountAccess
     private let isNamed: Bool
     private let states: [String: SubscriptionState]
+    /// The ids that the ledger gives to what was uploaded.
+    private let parts: [UUID]
 
     /// - Parameter account: nil where none uploads; then the answer is about the purchases uploaded.
     init(
         _ upload: Upload, _ preview: StatePreview, account: UUID?, definitions: EntitlementDefinitions
     ) {
         self.upload = upload
+        parts = upload.uuids
         isNamed = account != nil
         self.account = AccountAccess(
             of: account ?? .zero, in: upload.environment, lines: preview.lines(of: account, from: upload.now),
@@ -41,7 +44,7 @@ struct UploadAnswer {
         return PreviewCheck.Promise(
             account: account, environment: upload.environment, bundleId: upload.bundleId, moment: upload.now,
             version: self.account.version, tag: answer.tag,
-            parts: upload.distinct.compactMap { $0.partIdentifier })
+            parts: parts)
     }
 
     /// Kafka is away: the app may let its customer in, and must not finish the transactions.
@@ -61,7 +64,7 @@ struct UploadAnswer {
         return problem
     }
 
-    private var token: String { ReadAfter.token(upload.distinct.compactMap { $0.partIdentifier }) }
+    private var token: String { ReadAfter.token(parts) }
 
     private func write(to json: inout JSONWriter, isRecorded: Bool) {
         json.member("verified", !upload.accepted.isEmpty && upload.rejected.isEmpty)
@@ -69,13 +72,12 @@ struct UploadAnswer {
         json.member("finish", isRecorded && upload.rejected.isEmpty)
         json.member("readAfter", isRecorded ? token : nil)
         json.beginArray("accepted")
-        for part in upload.accepted {
-            let notification = part.entry.notification
+        for index in upload.accepted.indices {
             json.beginObject()
-            json.member("pointer", part.pointer)
-            json.member("originalTransactionId", notification.originalTransactionId)
-            json.member("transactionId", notification.transactionId)
-            json.member("notificationUUID", notification.notificationUUID.uuidString.lowercased())
+            json.member("pointer", upload.accepted[index].pointer)
+            json.member("originalTransactionId", upload.accepted[index].originalTransactionId)
+            json.member("transactionId", upload.accepted[index].entry.notification.transactionId)
+            json.member("notificationUUID", upload.accepted[index].uuid.uuidString.lowercased())
             json.endObject()
         }
         json.endArray()
@@ -101,8 +103,4 @@ struct UploadAnswer {
         account.write(to: &json, states: states, isNamed: isNamed)
         json.member("asOf", upload.now.milliseconds)
     }
-}
-
-extension ReceivedNotification {
-    fileprivate var partIdentifier: UUID? { CompactJWS(signedPayload[...])?.partIdentifier }
 }

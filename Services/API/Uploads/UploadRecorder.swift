@@ -137,11 +137,3 @@ struct UploadRecorder: Sendable {
         }
     }
 }
-
-extension Upload {
-    /// Each part once.
-    var distinct: [ReceivedNotification] {
-        var seen: Set<UUID> = []
-        return accepted.filter { seen.insert($0.entry.notification.notificationUUID).inserted }.map(\.received)
-    }
-}
