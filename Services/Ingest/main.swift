@@ -21,8 +21,10 @@ await ServiceProcess(
     let logger = context.logger
     let confirming = ConfirmingReplicas(
         admin: try KafkaAdmin(try settings.kafka(), patience: .seconds(5), logger: logger), logger: logger)
+    let (floods, flood) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     return [
         producerService,
+        FloodRelief(floods: floods, wait: { try await Task.sleep(for: $0) }, giveBack: giveMemoryBack),
         WarmUp(producer: producer, check: confirming.check) {
             isWarm.passes()
             logger.info("Kafka is reachable; ready for notifications")
@@ -38,15 +40,7 @@ await ServiceProcess(
             logger: context.logger),
         Receiver(
             address: settings.address, limits: limits,
-            budget: BodyBudget(
-                limit: limits.bodies,
-                onRelief: {
-                    Task {
-                        // The connections of the flood free their buffers after its bodies.
-                        try await Task.sleep(for: .seconds(5))
-                        giveMemoryBack()
-                    }
-                }),
+            budget: BodyBudget(limit: limits.bodies, onRelief: { flood.yield() }),
             shares: AddressShares(places: limits.inFlight, share: limits.addressShare),
             producer: NotificationProducer(
                 producer: producer, limits: limits, instant: context.clock.instant, logger: context.logger),
