@@ -48,7 +48,7 @@ wait_until() { # what is waited for, seconds, command …
 }
 
 free_port() { # address → a free port
-    python3 -c 'import socket, sys; s = socket.socket(); s.bind((sys.argv[1], 0)); print(s.getsockname()[1])' "$1"
+    PYTHONPATH=Deploy/checks python3 -B -c 'import sys; from rehearsal import ports; print(ports.free_port(sys.argv[1]))' "$1"
 }
 
 "$programs/storekeeper" broker >"$work/broker" 2>"$work/broker.log" &

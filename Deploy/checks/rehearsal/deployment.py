@@ -40,6 +40,8 @@ class Deployment:
             self.services += [Service(kind, name) for name in names]
         # What the supervisor did: restarts after a fault of ours, of services that ended by themselves, of hung ones.
         self.restarts, self.exits, self.hangs = 0, [], []
+        # Set by a run that came to a bad end: its logs are kept.
+        self.has_failed = False
         self.is_supervised, self._is_over = True, threading.Event()
 
     def __enter__(self):
@@ -62,16 +64,23 @@ class Deployment:
                 process.send(signal.SIGKILL)
         if getattr(self, "postgres", None):
             self.postgres.close()
-        if kind is None or os.environ.get("KEEP") is None:
-            shutil.rmtree(self.work, ignore_errors=True)
+        if self.has_failed or kind not in (None, KeyboardInterrupt):
+            # What explains a failure: the logs and the simulator's record.
+            shutil.rmtree(self.work / "postgres", ignore_errors=True)
+            print(f"  its logs: {self.work}", file=sys.stderr)
         else:
-            print(f"kept: {self.work}", file=sys.stderr)
+            shutil.rmtree(self.work, ignore_errors=True)
 
     def program(self, name, kind=None):
         return self.binaries_of.get(kind or name, self.binaries) / name
 
     def log(self, name):
         return self.work / f"{name}.log"
+
+    def dropped_records(self):
+        """The services that found records gone before they had read them: the embedded brokers keep 5 MB of a partition."""
+        return [service.name for service in self.services
+                if "Offset out of range" in self.log(service.name).read_text(errors="replace")]
 
     # Setting up
 

@@ -1,14 +1,21 @@
 """Free ports, waiting for conditions, and small requests over HTTP."""
+import random
 import socket
 import time
 import urllib.error
 import urllib.request
 
 
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+def free_port(address="127.0.0.1"):
+    """Below the ports that Linux gives to connections (32768 and up): one of those is taken again until a service binds it."""
+    while True:
+        with socket.socket() as one:
+            port = random.randrange(15_000, 32_768)
+            try:
+                one.bind((address, port))
+                return port
+            except OSError:
+                continue
 
 
 class Unmet(Exception):
