@@ -197,18 +197,17 @@ struct AccessScheduleBuilder {
         guard let renewal = subscription.renewal, let end = renewal.gracePeriodExpiresDate,
             let renewalVersion = subscription.renewalVersion, isGraceOpen(renewal)
         else { return }
-        let last = paid.filter { !$0.isEmpty && $0.start < end }.max { $0.end < $1.end }
+        // What begins later replaces the grace period.
+        let begun = paid.filter { $0.facts.beginning <= renewal.signedDate }
+        let last = begun.filter { !$0.isEmpty }.max { $0.end < $1.end }
         // A refund of added seats leaves the period paid.
         let isPaid = paid.contains { $0.facts.revocationDate == nil && $0.facts.expiresDate == last?.facts.expiresDate }
         if let last, !isAbout(last, isPaid: isPaid, renewal) { return }
-        let begun = periods.filter { $0.startsAt < end && $0.reason != .gracePeriod }
-        let ends = begun.compactMap(\.endsAt).filter { $0 <= end }.max()
         let due = renewal.renewalDate.flatMap { $0 < end ? $0 : nil }
         // Signed before the end of a period whose transaction is unknown: that period still runs.
-        let begins = begun.isEmpty ? min(due ?? end, renewal.signedDate) : [ends, due].compactMap(\.self).max()
-        var grace = Interval(from: begins ?? renewal.signedDate, to: end)
-        // The next paid period replaces it.
-        for next in paid.map(\.facts.beginning) where next > grace.from { grace.to = min(grace.to, next) }
+        let starts = last.map { max($0.end, due ?? $0.end) } ?? min(due ?? end, renewal.signedDate)
+        let next = paid.map(\.facts.beginning).filter { $0 > renewal.signedDate }.min() ?? end
+        let grace = Interval(from: starts, to: min(next, end))
         let taken = periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .forever) }
         guard let product = renewal.productId ?? last?.facts.productId ?? statusProduct else { return }
         for hole in grace.without(taken) {
@@ -221,33 +220,27 @@ struct AccessScheduleBuilder {
 
     /// Whether a renewal info with a grace period is about the end of this period: the newest status is 4, or its renewal
     /// date is that end, or, in older payloads, it was signed in the second half of the period. A period that was revoked
-    /// after the status has no grace.
+    /// has none, unless Apple's status is 1 or 4 since.
     private func isAbout(_ period: PaidPeriod, isPaid: Bool, _ renewal: RenewalFacts) -> Bool {
-        let inGrace = subscription.status == 4 ? subscription.statusVersion : nil
-        if !isPaid {
+        guard isPaid else {
             guard let statusVersion = subscription.statusVersion, [1, 4].contains(subscription.status) else {
                 return false
             }
             return period.transaction.version <= statusVersion
         }
-        if let date = renewal.renewalDate, let end = period.facts.expiresDate { return inGrace != nil || date >= end }
-        return inGrace != nil
-            || renewal.signedDate.timeIntervalSince(period.start) > period.end.timeIntervalSince(renewal.signedDate)
+        if subscription.status == 4 { return true }
+        if let date = renewal.renewalDate, let end = period.facts.expiresDate {
+            return end.timeIntervalSince(date) < Self.shortestHole
+        }
+        return renewal.signedDate.timeIntervalSince(period.start) > period.end.timeIntervalSince(renewal.signedDate)
     }
 
-    /// Status 4 always opens a grace period. A status without access closes one that Apple signed before it. Otherwise the
-    /// renewal info decides, unless it is about another product and older than the transaction.
+    /// A status without access closes a grace period that Apple signed before it.
     private func isGraceOpen(_ renewal: RenewalFacts) -> Bool {
-        switch subscription.status {
-        case 4: return true
-        case 2, 3, 5:
-            if let statusVersion = subscription.statusVersion, renewal.signedDate <= statusVersion.signedDate {
-                return false
-            }
-        default: break
+        guard let statusVersion = subscription.statusVersion, [2, 3, 5].contains(subscription.status) else {
+            return true
         }
-        guard let product = renewal.productId, let transaction = subscription.transaction else { return true }
-        return product == transaction.productId || renewal.signedDate >= transaction.signedDate
+        return statusVersion.signedDate < renewal.signedDate
     }
 }
 

@@ -14,7 +14,7 @@ struct Interval: Equatable {
         var start = from
         for other in taken.sorted(by: { $0.from < $1.from }) where other.from < to && start < other.to {
             if start < other.from { rest.append(Interval(from: start, to: other.from)) }
-            start = max(start, other.to)
+            start = other.to
         }
         if start < to { rest.append(Interval(from: start, to: to)) }
         return rest

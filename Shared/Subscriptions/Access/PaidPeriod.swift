@@ -15,8 +15,7 @@ struct PaidPeriod {
     var facts: TransactionFacts { transaction.facts }
     var isEmpty: Bool { end <= start }
 
-    /// The time that each transaction pays for, in order of their beginnings, never overlapping; those that give no time
-    /// are empty.
+    /// The time that each transaction pays for, in the order of charges, never overlapping; those that give no time are empty.
     ///
     /// A renewal's `purchaseDate` is where its period begins, and it begins where the one before ends: a renewal charged
     /// early displaces nothing. A purchase (upgrade, crossgrade, resubscription) gives access from the moment of its
@@ -31,11 +30,8 @@ struct PaidPeriod {
     static func all(
         _ versions: [TransactionVersion], renewal: RenewalFacts?, early: TimeInterval
     ) -> [PaidPeriod] {
-        let ordered = versions.filter { $0.facts.hasPeriod }.sorted { left, right in
-            left.facts.beginning == right.facts.beginning
-                ? left.facts.isEarlierPurchase(than: right.facts, early: early)
-                : left.facts.beginning < right.facts.beginning
-        }
+        let ordered = versions.filter { $0.facts.hasPeriod }
+            .sorted { $0.facts.isEarlierPurchase(than: $1.facts, early: early) }
         var periods: [PaidPeriod] = []
         var purchase: PaidPeriod?
         for transaction in ordered {
@@ -87,15 +83,10 @@ struct PaidPeriod {
     private static func isPurchase(
         _ facts: TransactionFacts, after periods: [PaidPeriod], early: TimeInterval
     ) -> Bool {
-        switch facts.reason {
-        case "PURCHASE": return true
-        case "RENEWAL": return false
-        default:
-            if facts.isRenewal || periods.contains(where: { $0.nominalEnd == facts.beginning }) { return false }
-            guard let running = periods.last(where: { facts.beginning < $0.end }) else { return true }
-            return facts.beginning < running.end.addingTimeInterval(-early)
-                || facts.productId != running.facts.productId
-        }
+        if facts.reason == "PURCHASE" { return true }
+        if facts.isRenewal || periods.contains(where: { $0.nominalEnd == facts.beginning }) { return false }
+        guard let running = periods.last(where: { facts.beginning < $0.end }) else { return true }
+        return facts.beginning < running.end.addingTimeInterval(-early) || facts.productId != running.facts.productId
     }
 
     /// Whether a renewal was charged before a purchase that took its place: it begins sooner after the purchase than Apple

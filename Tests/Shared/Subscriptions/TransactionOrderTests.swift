@@ -32,6 +32,12 @@ import Testing
         #expect(Sample.state(reversal, refund, bought)?.state(at: Sample.day(9)) == .active)
     }
 
+    @Test func `Of one transaction the version signed later counts, also in a notification signed before`() {
+        let reversal = Sample.event("REFUND_REVERSED", signed: 8, transaction: Sample.period(signed: 8))
+        let refund = Sample.event("REFUND", signed: 9, transaction: Sample.period(signed: 5, revoked: 5))
+        #expect(Self.current(refund, reversal)?.revocationDate == nil)
+    }
+
     @Test func `The transaction of an upgrade replaces the upgraded one, in either order`() {
         let upgrade = Sample.event(
             "DID_CHANGE_RENEWAL_PREF/UPGRADE", signed: 10, status: 1, transaction: Sample.period("2", from: 10, to: 40))

@@ -290,6 +290,228 @@ extension AccessScheduleTests {
                     renewal("gold", 30, signed: 31, grace: 46)),
                 event("RENEWAL_INFO", 32, nil, nil, renewal("gold", 30, signed: 32, grace: 46)),
             ], access: [(29, "gold"), (31, "gold"), (45.9, "gold"), (46, nil)]),
+        Case(
+            name: "a renewal that was charged early is prolonged, told by the renewal info alone",
+            events: [
+                start,
+                event(
+                    "DID_RENEW", 29.5, 1, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL"),
+                    renewal("gold", 60, signed: 29.5)),
+                event(
+                    "CONSUMPTION_REQUEST", 29.8, 1, bought("1", "gold", 0, 30, signed: 29.8),
+                    renewal("gold", 70, signed: 29.8)),
+            ], access: [(29.9, "gold"), (59.9, "gold"), (69.9, "gold"), (70, nil)], isUnexplained: true),
+        Case(
+            name: "a renewal info without a product replaces nothing",
+            events: [
+                start,
+                event("DID_RENEW", 29.2, nil, bought("2", "silver", 30, 60, signed: 29.2, reason: "RENEWAL")),
+                event(
+                    "REFUND", 29.6, 1, bought("2", "silver", 30, 60, signed: 29.6, reason: "RENEWAL", revoked: 29.6),
+                    renewal(nil, 30, signed: 29.6)),
+            ], access: [(29.5, "gold"), (29.9, "gold"), (30, nil)]),
+        Case(
+            name: "a renewal info names another product than the transaction beside it, which is not upgraded",
+            events: [
+                event(
+                    "CONSUMPTION_REQUEST", 5, 1, bought("1", "gold", 0, 30, signed: 4.999),
+                    renewal("platinum", 30, signed: 5))
+            ], access: [(4, "gold"), (6, "gold"), (29, "gold"), (30, nil)]),
+        Case(
+            name: "Apple signed the transaction again after the renewal info that names another product",
+            events: [
+                event(
+                    "CONSUMPTION_REQUEST", 5, 1, bought("0", "gold", -30, 0, signed: 5),
+                    renewal("platinum", 9, signed: 5)),
+                event("TRANSACTION", 8, nil, bought("1", "gold", 0, 30, signed: 8)),
+            ], access: [(4, "gold"), (6, "gold"), (10, "gold"), (29, "gold"), (30, nil)]),
+        Case(
+            name: "grace, then a resubscription after it that only the app told",
+            events: [
+                start,
+                event(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, nil, bought("1", "gold", 0, 30, signed: 30),
+                    renewal("gold", 30, signed: 30, grace: 46)),
+                event("TRANSACTION", 50, nil, bought("2", "silver", 50, 80)),
+            ], access: [(29, "gold"), (45.9, "gold"), (46, nil), (51, "silver"), (80, nil)]),
+        Case(
+            name: "grace after an addition of seats, whose first transaction is refunded, as only the app told",
+            events: [
+                start,
+                event(
+                    "METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
+                event(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4, Sample.seats(bought("2", "gold", 8, 30, signed: 30)),
+                    renewal("gold", 30, signed: 30, grace: 46)),
+                event("TRANSACTION", 31, nil, Sample.seats(bought("1", "gold", 0, 30, signed: 31, revoked: 31))),
+            ], access: [(29, "gold"), (31, "gold"), (45.9, "gold"), (46, nil)]),
+        Case(
+            name: "grace told before the end of a period whose transaction is unknown: it still runs",
+            events: [
+                event("DID_FAIL_TO_RENEW/GRACE_PERIOD", 29.5, 4, nil, renewal("gold", 30, signed: 29.5, grace: 46))
+            ], access: [(29.6, "gold"), (45.9, "gold"), (46, nil)]),
+        Case(
+            name: "grace after a renewal whose transaction is unknown begins at the renewal date",
+            events: [
+                start,
+                event("DID_FAIL_TO_RENEW/GRACE_PERIOD", 60, 4, nil, renewal("gold", 60, signed: 60, grace: 76)),
+            ], access: [(29, "gold"), (40, nil), (60, "gold"), (75.9, "gold"), (76, nil)]),
+        Case(
+            name: "a purchase in a grace period replaces it for good, although it is refunded",
+            events: [
+                start,
+                event(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4, bought("1", "gold", 0, 30, signed: 30),
+                    renewal("gold", 30, signed: 30, grace: 46)),
+                event("TRANSACTION", 36, nil, bought("2", "silver", 35, 65, signed: 36, revoked: 36)),
+            ], access: [(34, "gold"), (35.5, "silver"), (37, nil), (45, nil)]),
+        Case(
+            name: "a week bought in a grace period replaces it for good",
+            events: [
+                start,
+                event(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4, bought("1", "gold", 0, 30, signed: 30),
+                    renewal("gold", 30, signed: 30, grace: 46)),
+                event("TRANSACTION", 35, nil, bought("2", "silver", 35, 42)),
+            ], access: [(34, "gold"), (35, "silver"), (41, "silver"), (42, nil), (45, nil)]),
+        Case(
+            name: "grace without a status, and a renewal date a fraction of a second before the end of the transaction",
+            events: [
+                start,
+                event(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, nil, bought("1", "gold", 0, 30, signed: 30),
+                    renewal("gold", 29.999_995, signed: 30, grace: 46)),
+            ], access: [(29, "gold"), (30, "gold"), (45.9, "gold"), (46, nil)]),
+        Case(
+            name: "status 4 opens a grace period of a period that was extended since",
+            events: [
+                start,
+                event(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4, bought("1", "gold", 0, 30, signed: 30),
+                    renewal("gold", 30, signed: 30, grace: 46)),
+                event("TRANSACTION", 31, nil, bought("1", "gold", 0, 40, signed: 31)),
+            ], access: [(31, "gold"), (39, "gold"), (41, "gold"), (46, nil)]),
+        Case(
+            name: "status 4 opens a grace period, although the renewal date is behind it",
+            events: [
+                start,
+                event(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4, bought("1", "gold", 0, 30, signed: 30),
+                    renewal("gold", 60, signed: 30, grace: 46)),
+            ], access: [(29, "gold"), (31, "gold"), (45.9, "gold"), (46, nil)]),
+        Case(
+            name: "grace without a status, then a renewal that was upgraded, as only the app told",
+            events: [
+                start,
+                event(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 31, nil, bought("1", "gold", 0, 30, signed: 31),
+                    renewal("gold", 30, signed: 31, grace: 46)),
+                event(
+                    "TRANSACTION", 36, nil,
+                    bought("2", "gold", 30, 60, signed: 36, reason: "RENEWAL", isUpgraded: true)),
+            ], access: [(29, "gold"), (35, "gold"), (37, nil), (45, nil)]),
+        Case(
+            name: "a renewal info that Apple signed after billing retry began opens a grace period",
+            events: [
+                start,
+                event(
+                    "DID_FAIL_TO_RENEW", 30, 3, bought("1", "gold", 0, 30, signed: 30),
+                    renewal("gold", 30, signed: 30, retry: true)),
+                event("RENEWAL_INFO", 30.5, nil, nil, renewal("gold", 30, signed: 30.5, grace: 46)),
+            ], access: [(29, "gold"), (31, "gold"), (45.9, "gold"), (46, nil)]),
+        Case(
+            name: "status 4 after a refund opens a grace period",
+            events: [
+                start,
+                event("TRANSACTION", 20, nil, bought("1", "gold", 0, 30, signed: 20, revoked: 20)),
+                event(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4, bought("1", "gold", 0, 30, signed: 30, revoked: 20),
+                    renewal("gold", 30, signed: 30, grace: 46)),
+            ], access: [(19, "gold"), (29, nil), (31, "gold"), (46, nil)]),
+        Case(
+            name: "grace after a refund of one of two transactions with seats, of which the other is unknown",
+            events: [
+                event(
+                    "REFUND", 29.9, 1, Sample.seats(bought("1", "gold", 0, 30, signed: 29.9, revoked: 29.9)),
+                    renewal("gold", 30, signed: 29.9, grace: 46))
+            ], access: [(29, "gold"), (29.95, "gold"), (31, "gold"), (46, nil)], isUnexplained: true),
+        Case(
+            name: "a refunded period has no grace by a renewal info alone",
+            events: [
+                start,
+                event(
+                    "REFUND", 20, 5, bought("1", "gold", 0, 30, signed: 20, revoked: 20),
+                    renewal("gold", 30, signed: 20)),
+                event("RENEWAL_INFO", 30, nil, nil, renewal("gold", 30, signed: 30, grace: 46)),
+            ], access: [(19, "gold"), (21, nil), (31, nil)]),
+        Case(
+            name: "a refund after the status takes the grace period",
+            events: [
+                start,
+                event(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4, bought("1", "gold", 0, 30, signed: 30),
+                    renewal("gold", 30, signed: 30, grace: 46)),
+                event("TRANSACTION", 32, nil, bought("1", "gold", 0, 30, signed: 32, revoked: 32)),
+            ], access: [(29, "gold"), (33, nil), (45, nil)]),
+        Case(
+            name: "sandbox: grace without a status, told in the first half of a period of minutes",
+            events: [
+                event(
+                    "SUBSCRIBED/INITIAL_BUY", 0, nil, bought("1", "gold", 0, 0.0021),
+                    renewal("gold", 0.0021, signed: 0), environment: .sandbox),
+                event(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 0.0009, nil, bought("1", "gold", 0, 0.0021, signed: 0.0009),
+                    renewal("gold", 0.0021, signed: 0.0009, grace: 0.0042), environment: .sandbox),
+            ], access: [(0.002, "gold"), (0.003, "gold"), (0.0042, nil)]),
+        Case(
+            name: "grace of one product until a purchase of another, without a status",
+            events: [
+                start,
+                event(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, nil, bought("1", "gold", 0, 30, signed: 30),
+                    renewal("gold", 30, signed: 30, grace: 46)),
+                event("TRANSACTION", 35, nil, bought("2", "silver", 35, 65)),
+            ], access: [(34, "gold"), (36, "silver"), (64, "silver"), (65, nil)]),
+        Case(
+            name: "old payloads: an upgrade before an early renewal begins, which Apple signed again after it began",
+            events: [
+                event("SUBSCRIBED/INITIAL_BUY", 0, nil, bought("1", "silver", 0, 30, reason: nil)),
+                event("DID_CHANGE_RENEWAL_PREF/UPGRADE", 29.6, nil, bought("3", "gold", 29.6, 59.6, reason: nil)),
+                event("TRANSACTION", 40, nil, bought("2", "silver", 30, 60, signed: 40, reason: nil)),
+            ], access: [(29.5, "silver"), (29.7, "gold"), (30.1, "gold"), (59.5, "gold"), (59.7, nil)]),
+        Case(
+            name: "old payloads: bought again on the first day, the refund before is unknown",
+            events: [
+                event("SUBSCRIBED/INITIAL_BUY", 0, nil, bought("1", "gold", 0, 30, reason: nil)),
+                event("SUBSCRIBED/RESUBSCRIBE", 0.5, nil, bought("2", "gold", 0.5, 30.5, reason: nil)),
+            ], access: [(0.4, "gold"), (0.6, "gold"), (30.4, "gold"), (30.5, nil)]),
+        Case(
+            name: "an upgrade with seats of a product with seats replaces it",
+            events: [
+                event("METADATA_UPDATE", 8, nil, Sample.seats(bought("1", "gold", 0, 30, signed: 8))),
+                event(
+                    "METADATA_UPDATE", 12, nil, Sample.seats(bought("3", "platinum", 10, 40, signed: 12))),
+            ], access: [(9, "gold"), (10, "platinum"), (29, "platinum"), (39, "platinum"), (40, nil)]),
+        Case(
+            name:
+                "an assigned seat is taken back, told by the running period: the renewal charged before is gone",
+            events: [
+                start,
+                event("DID_RENEW", 29.5, 1, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL")),
+                event(
+                    "REVOKE", 29.8, 5,
+                    unshared(bought("1", "gold", 0, 30, signed: 29.8, revoked: 29.8), "ASSIGNMENT_REVOKE")),
+            ], access: [(29.7, "gold"), (29.9, nil), (30, nil), (59, nil)]),
+        Case(
+            name: "a refunded renewal within a later purchase, and a renewal date after both",
+            events: [
+                start,
+                event("TRANSACTION", 35, nil, bought("2", "gold", 30, 60, signed: 35, reason: "RENEWAL", revoked: 35)),
+                event("DID_CHANGE_RENEWAL_PREF/UPGRADE", 33, nil, bought("3", "platinum", 33, 63)),
+                event("RENEWAL_INFO", 36, nil, nil, renewal("platinum", 70, signed: 36)),
+            ],
+            access: [(29, "gold"), (32, "gold"), (34, "platinum"), (62, "platinum"), (69, "platinum"), (70, nil)],
+            isUnexplained: true),
     ]
 
     private static func season(_ id: String, _ from: Double, _ to: Double) -> TransactionFacts {
@@ -298,9 +520,10 @@ extension AccessScheduleTests {
         return facts
     }
 
-    private static func unshared(_ transaction: TransactionFacts) -> TransactionFacts {
+    private static func unshared(_ transaction: TransactionFacts, _ type: String = "FAMILY_REVOKE") -> TransactionFacts
+    {
         var transaction = transaction
-        transaction.revocationType = "FAMILY_REVOKE"
+        transaction.revocationType = type
         return transaction
     }
 }

@@ -27,7 +27,7 @@ import Testing
     }
 
     static func renewal(
-        _ product: String = "gold", _ date: Double?, signed: Double, grace: Double? = nil, retry: Bool? = false,
+        _ product: String? = "gold", _ date: Double?, signed: Double, grace: Double? = nil, retry: Bool? = false,
         next: String? = nil
     ) -> RenewalFacts {
         var facts = Sample.renewal(retry: retry, grace: grace, signed: signed, product: product)
