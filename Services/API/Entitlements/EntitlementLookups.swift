@@ -36,8 +36,6 @@ final class EntitlementLookups: Sendable {
     private static let together = 32
     /// Statements under way, as long as few look-ups wait.
     private static let usual = 2
-    /// Look-ups that may wait; one more is rejected, so that a slow database costs no memory.
-    private static let limit = 4096
 
     private let state = Mutex(State())
     private let database: Database
@@ -53,7 +51,7 @@ final class EntitlementLookups: Sendable {
     ) async throws -> [Line] {
         try await withCheckedThrowingContinuation { answer in
             let starts: Bool? = state.withLock { state in
-                guard state.waiting.count < Self.limit else { return nil }
+                guard state.waiting.count < Database.waitingLimit else { return nil }
                 state.waiting.append(
                     Lookup(
                         account: account, environment: environment, bundleIds: bundleIds, moment: moment,
@@ -63,7 +61,7 @@ final class EntitlementLookups: Sendable {
                 return true
             }
             switch starts {
-            case nil: answer.resume(throwing: Problem(.unavailable, "Too many look-ups wait; send it again later."))
+            case nil: answer.resume(throwing: Database.tooManyWait)
             case .some(true): Task { await self.run() }
             case .some(false): break
             }

@@ -17,7 +17,9 @@ final class Database: Sendable {
     /// In one round trip. More would make the first wait for the last.
     private static let roundTrip = 32
     /// Look-ups that may wait; one more is rejected, so that a slow database costs no memory.
-    private static let waitingLimit = 4096
+    static let waitingLimit = 4096
+    /// The answer to that one.
+    static var tooManyWait: Problem { Problem(.unavailable, "Too many look-ups wait; send it again later.") }
 
     private let state: Mutex<State>
     private let connections: [PostgresConnection]
@@ -36,7 +38,7 @@ final class Database: Sendable {
                 return .some(state.idle.popLast())
             }
             switch connection {
-            case nil: answer.resume(throwing: Problem(.unavailable, "Too many look-ups wait; send it again later."))
+            case nil: answer.resume(throwing: Self.tooManyWait)
             case .some(nil): break
             case .some(let connection?): Task { await self.serve(connection) }
             }

@@ -95,15 +95,14 @@ struct Upload {
     }
 
     /// Each part once.
-    var distinct: [ReceivedNotification] {
-        var seen: Set<UUID> = []
-        return accepted.indices.filter { seen.insert(accepted[$0].uuid).inserted }.map { accepted[$0].received }
-    }
+    var distinct: [ReceivedNotification] { distinctIndices.map { accepted[$0].received } }
 
     /// The ids that the ledger gives to the parts, each once.
-    var uuids: [UUID] {
+    var uuids: [UUID] { distinctIndices.map { accepted[$0].uuid } }
+
+    private var distinctIndices: [Int] {
         var seen: Set<UUID> = []
-        return accepted.indices.map { accepted[$0].uuid }.filter { seen.insert($0).inserted }
+        return accepted.indices.filter { seen.insert(accepted[$0].uuid).inserted }
     }
 
     private func proven(
