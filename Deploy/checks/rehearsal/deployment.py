@@ -64,7 +64,8 @@ class Deployment:
                 process.send(signal.SIGKILL)
         if getattr(self, "postgres", None):
             self.postgres.close()
-        if self.has_failed or kind not in (None, KeyboardInterrupt):
+        is_good = kind in (None, KeyboardInterrupt) or (kind is SystemExit and not error.code)
+        if self.has_failed or not is_good:
             # What explains a failure: the logs and the simulator's record.
             shutil.rmtree(self.work / "postgres", ignore_errors=True)
             print(f"  its logs: {self.work}", file=sys.stderr)
