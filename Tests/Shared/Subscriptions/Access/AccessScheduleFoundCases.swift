@@ -328,10 +328,7 @@ extension AccessScheduleTests {
         Case(
             name: "grace, then a resubscription after it that only the app told",
             events: [
-                start,
-                event(
-                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, nil, bought("1", "gold", 0, 30, signed: 30),
-                    renewal("gold", 30, signed: 30, grace: 46)),
+                start, grace(status: nil),
                 event("TRANSACTION", 50, nil, bought("2", "silver", 50, 80)),
             ], access: [(29, "gold"), (45.9, "gold"), (46, nil), (51, "silver"), (80, nil)]),
         Case(
@@ -359,19 +356,13 @@ extension AccessScheduleTests {
         Case(
             name: "a purchase in a grace period replaces it for good, although it is refunded",
             events: [
-                start,
-                event(
-                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4, bought("1", "gold", 0, 30, signed: 30),
-                    renewal("gold", 30, signed: 30, grace: 46)),
+                start, grace(),
                 event("TRANSACTION", 36, nil, bought("2", "silver", 35, 65, signed: 36, revoked: 36)),
             ], access: [(34, "gold"), (35.5, "silver"), (37, nil), (45, nil)]),
         Case(
             name: "a week bought in a grace period replaces it for good",
             events: [
-                start,
-                event(
-                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4, bought("1", "gold", 0, 30, signed: 30),
-                    renewal("gold", 30, signed: 30, grace: 46)),
+                start, grace(),
                 event("TRANSACTION", 35, nil, bought("2", "silver", 35, 42)),
             ], access: [(34, "gold"), (35, "silver"), (41, "silver"), (42, nil), (45, nil)]),
         Case(
@@ -385,10 +376,7 @@ extension AccessScheduleTests {
         Case(
             name: "status 4 opens a grace period of a period that was extended since",
             events: [
-                start,
-                event(
-                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4, bought("1", "gold", 0, 30, signed: 30),
-                    renewal("gold", 30, signed: 30, grace: 46)),
+                start, grace(),
                 event("TRANSACTION", 31, nil, bought("1", "gold", 0, 40, signed: 31)),
             ], access: [(31, "gold"), (39, "gold"), (41, "gold"), (46, nil)]),
         Case(
@@ -447,10 +435,7 @@ extension AccessScheduleTests {
         Case(
             name: "a refund after the status takes the grace period",
             events: [
-                start,
-                event(
-                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4, bought("1", "gold", 0, 30, signed: 30),
-                    renewal("gold", 30, signed: 30, grace: 46)),
+                start, grace(),
                 event("TRANSACTION", 32, nil, bought("1", "gold", 0, 30, signed: 32, revoked: 32)),
             ], access: [(29, "gold"), (33, nil), (45, nil)]),
         Case(
@@ -466,10 +451,7 @@ extension AccessScheduleTests {
         Case(
             name: "grace of one product until a purchase of another, without a status",
             events: [
-                start,
-                event(
-                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, nil, bought("1", "gold", 0, 30, signed: 30),
-                    renewal("gold", 30, signed: 30, grace: 46)),
+                start, grace(status: nil),
                 event("TRANSACTION", 35, nil, bought("2", "silver", 35, 65)),
             ], access: [(34, "gold"), (36, "silver"), (64, "silver"), (65, nil)]),
         Case(
@@ -513,6 +495,13 @@ extension AccessScheduleTests {
             access: [(29, "gold"), (32, "gold"), (34, "platinum"), (62, "platinum"), (69, "platinum"), (70, nil)],
             isUnexplained: true),
     ]
+
+    /// Billing failed at the end of `start`'s period.
+    private static func grace(status: Int? = 4) -> PurchaseEvent {
+        event(
+            "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, status, bought("1", "gold", 0, 30, signed: 30),
+            renewal("gold", 30, signed: 30, grace: 46))
+    }
 
     private static func season(_ id: String, _ from: Double, _ to: Double) -> TransactionFacts {
         var facts = Sample.purchase(.nonRenewing, "season", at: from, to: to)
