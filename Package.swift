@@ -24,6 +24,7 @@ let configuration: Target.Dependency = .product(name: "Configuration", package: 
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
@@ -115,6 +116,7 @@ let services: [Target] = [
         [
             "Development",
             "Contracts", "AppStore", "Signatures", "StrictJSON", lifecycle, signals, arguments, httpClient, hummingbird,
+            nio,
         ]),
     service(
         "Storekeeper",
@@ -244,7 +246,7 @@ let tests: [Target] = [
         [
             "Development",
             "Simulator", "AppStore", "Signatures", "Contracts", "StrictJSON", "TestSupport", logging, httpClient,
-            hummingbird,
+            hummingbird, nio, nioPosix,
         ]),
     tests(
         "StorekeeperTests", "Services/Storekeeper",

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Foundation
+import NIOCore
 
 /// The URL that receives notifications, as a developer enters it in App Store Connect.
 struct Target: Sendable {
@@ -20,6 +21,8 @@ struct Target: Sendable {
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(concurrency, 8)
         // The client does not retry: Apple's retries must all be in the record.
         configuration.connectionPool.retryConnectionEstablishment = false
+        // Before the receiver does: ingest closes a connection that was idle for 10 s, perhaps while a request is on its way.
+        configuration.connectionPool.idleTimeout = .seconds(5)
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
@@ -45,7 +48,9 @@ struct Target: Sendable {
 
     /// The one place that decides how the record calls a failed delivery.
     private static func meaning(of error: any Error) -> Answer.Failure {
-        switch error as? HTTPClientError {
+        // A connection that was there; a refused one is an IOError, too.
+        if let error = error as? IOError, [ECONNRESET, EPIPE].contains(error.errnoCode) { return .closedBeforeAnswer }
+        return switch error as? HTTPClientError {
         case .deadlineExceeded?, .readTimeout?, .writeTimeout?: .timedOut
         case .connectTimeout?, .getConnectionFromPoolTimeout?: .connectTimedOut
         case .remoteConnectionClosed?: .closedBeforeAnswer
