@@ -62,7 +62,8 @@ struct CheckRun: Subcommand {
                 let before = try await ledger.uuids().subtracting(known)
                 let check = RunCheck(
                     ledger: try await ledger.entries(), before: before, rejected: letters.all,
-                    finalStates: try await ledger.finalStates(), access: try await ledger.access(),
+                    finalStates: try await ledger.finalStates(), statusesByAnswer: try await ledger.statusesByAnswer(),
+                    access: try await ledger.access(),
                     effectsTwice: try await ledger.effectsTwice(except: before))
                 return RunReport(
                     findings: check.against(record), droppedByBroker: 0, stalled: !hasArrived, latency: nil,

@@ -157,7 +157,8 @@ struct DevRun: Sendable {
         let ledger = observer.ledger
         let check = RunCheck(
             ledger: try await ledger.entries(), before: observer.before, rejected: observer.letters.all,
-            finalStates: try await ledger.finalStates(), access: options.count > 0 ? try await ledger.access() : nil,
+            finalStates: try await ledger.finalStates(), statusesByAnswer: try await ledger.statusesByAnswer(),
+            access: options.count > 0 ? try await ledger.access() : nil,
             effectsTwice: try await ledger.effectsTwice(except: observer.before))
         let findings = check.against(record)
         return RunReport(

@@ -43,21 +43,28 @@ struct LedgerReader: Sendable {
     func finalStates() async throws -> RunCheck.FinalStates {
         var states: RunCheck.FinalStates = [:]
         for subscription in try await SubscriptionStore(connection).all() {
-            let purchase = RunRecord.Purchase(
-                environment: subscription.key.environment,
-                originalTransactionId: subscription.key.originalTransactionId)
-            states[purchase] = RunRecord.Facts(subscription)
+            states[RunRecord.Purchase(subscription.key)] = RunRecord.Facts(subscription)
         }
         return states
+    }
+
+    /// The purchases whose newest status is from an answer of Apple's API, and not from a notification.
+    func statusesByAnswer() async throws -> Set<RunRecord.Purchase> {
+        var answers: Set<UUID> = []
+        try await NotificationStore(connection).forEach { line in
+            if SignedPart(rawValue: line.notificationType) != nil { answers.insert(line.notificationUUID) }
+        }
+        let subscriptions = try await SubscriptionStore(connection).all().filter { subscription in
+            subscription.statusVersion.map { answers.contains($0.notificationUUID) } ?? false
+        }
+        return Set(subscriptions.map { RunRecord.Purchase($0.key) })
     }
 
     /// When every purchase gives access.
     func access() async throws -> [RunRecord.Purchase: [RunRecord.AccessPeriod]] {
         var access: [RunRecord.Purchase: [RunRecord.AccessPeriod]] = [:]
         for period in try await AccessStore(connection).all() {
-            let purchase = RunRecord.Purchase(
-                environment: period.key.environment, originalTransactionId: period.key.originalTransactionId)
-            access[purchase, default: []].append(
+            access[RunRecord.Purchase(period.key), default: []].append(
                 RunRecord.AccessPeriod(
                     productId: period.productId, startsAt: period.startsAt.milliseconds,
                     endsAt: period.endsAt?.milliseconds,
@@ -101,6 +108,12 @@ struct LedgerReader: Sendable {
         }
         let changes = newest.filter { $0.from != nil }
         return Array((changes.isEmpty ? newest : changes).prefix(limit))
+    }
+}
+
+extension RunRecord.Purchase {
+    fileprivate init(_ key: SubscriptionKey) {
+        self.init(environment: key.environment, originalTransactionId: key.originalTransactionId)
     }
 }
 

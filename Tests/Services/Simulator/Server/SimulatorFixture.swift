@@ -98,7 +98,7 @@ final class SimulatorFixture: Sendable {
     /// - Parameter path: from the host on.
     func send(
         _ method: String, _ path: String, _ body: String? = nil, authorization: String? = nil,
-        withinMilliseconds milliseconds: Int64 = 60_000
+        withinMilliseconds milliseconds: Int64 = 300_000
     ) async throws -> Answer {
         var request = HTTPClientRequest(url: address + path)
         request.method = .init(rawValue: method)

@@ -118,6 +118,20 @@ struct RunCheckTests {
         #expect(findings.missing.isEmpty)
     }
 
+    @Test func `A status that Apple's API answered is not compared, everything else is`() {
+        var states = Self.finalStates
+        for purchase in states.keys {
+            states[purchase]?.status = 4
+            states[purchase]?.autoRenewStatus = 0
+        }
+        func fields(_ answered: Set<RunRecord.Purchase>) -> [String] {
+            RunCheck(ledger: [Self.entry("a")], rejected: [], finalStates: states, statusesByAnswer: answered)
+                .against(Self.record(of: Self.genuine("a"))).differences.map(\.field)
+        }
+        #expect(fields([]) == ["status", "autoRenewStatus"])
+        #expect(fields(Set(states.keys)) == ["autoRenewStatus"])
+    }
+
     // MARK: A record of one purchase
 
     private static let facts = RunRecord.Facts(
