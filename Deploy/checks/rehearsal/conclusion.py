@@ -29,6 +29,7 @@ def conclude(deployment, seconds=120, compares_messages=True, compares_dead_lett
     verdict = checker.check(checker.Record(deployment.record), deployment.postgres, deployment.bootstrap, compares_messages,
                             compares_dead_letters)
     verdict.stuck = left
+    deployment.has_failed = not verdict.is_clean()
     for problem in verdict.problems():
         say(problem)
     for text in deployment.exits:
@@ -37,4 +38,4 @@ def conclude(deployment, seconds=120, compares_messages=True, compares_dead_lett
         f"{verdict.changes} changes, access of {verdict.purchases} purchases compared")
     say(f"{len(verdict.lost)} lost, {len(verdict.twice)} twice, {len(verdict.wrong)} wrong, {len(verdict.stuck)} stuck; drained "
         f"within {time.monotonic() - began:.1f} s")
-    return 0 if verdict.is_clean() else 1
+    return 1 if deployment.has_failed else 0
