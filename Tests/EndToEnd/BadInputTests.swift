@@ -112,7 +112,7 @@ extension EndToEnd {
             request.method = .POST
             request.headers.add(name: "content-type", value: "application/json")
             request.body = .bytes(Array(body.utf8))
-            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+            let response = try await HTTPClient.shared.execute(request, timeout: .minutes(10))
             return (Int(response.status.code), String(buffer: try await response.body.collect(upTo: 1 << 20)))
         }
     }

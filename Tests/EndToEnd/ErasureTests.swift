@@ -149,7 +149,7 @@ extension EndToEnd {
                 request.headers.add(name: "Content-Type", value: "application/json")
                 request.body = .bytes(Array(body.utf8))
             }
-            let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+            let answer = try await HTTPClient.shared.execute(request, timeout: .minutes(10))
             return (Int(answer.status.code), Data(buffer: try await answer.body.collect(upTo: 1 << 20)))
         }
 
@@ -165,7 +165,7 @@ extension EndToEnd {
             request.method = .POST
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(Array(#"{"signedPayload":"\#(try signed(payload))"}"#.utf8))
-            #expect(try await HTTPClient.shared.execute(request, timeout: .seconds(30)).status == .ok)
+            #expect(try await HTTPClient.shared.execute(request, timeout: .minutes(10)).status == .ok)
         }
 
         private func milliseconds() -> Int64 { Int64(Date().timeIntervalSince1970 * 1000) }

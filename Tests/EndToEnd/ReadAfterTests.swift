@@ -179,7 +179,7 @@ extension EndToEnd {
                     {"bundleId":"com.example.app","appAccountToken":"\(account.uuidString)",
                     "signedTransactions":["\(String(decoding: signed, as: UTF8.self))"]}
                     """.utf8))
-            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(20))
+            let response = try await HTTPClient.shared.execute(request, timeout: .minutes(10))
             let text = String(buffer: try await response.body.collect(upTo: 1 << 20))
             guard response.status.code == 200 else { return nil }
             return try JSONDecoder().decode(Uploaded.self, from: Data(text.utf8)).readAfter
@@ -193,7 +193,7 @@ extension EndToEnd {
                 url: "\(address)/v1/accounts/\(account.uuidString.lowercased())/entitlements")
             request.headers.add(name: "Authorization", value: "Bearer \(key)")
             if let token { request.headers.add(name: "Storekeeper-Read-After", value: token) }
-            guard let response = try? await HTTPClient.shared.execute(request, timeout: .seconds(20)) else {
+            guard let response = try? await HTTPClient.shared.execute(request, timeout: .minutes(10)) else {
                 return nil
             }
             let text = String(buffer: try await response.body.collect(upTo: 1 << 20))

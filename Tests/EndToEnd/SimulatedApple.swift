@@ -64,7 +64,7 @@ struct SimulatedApple: Sendable {
 
     /// Asks again and again; each question waits for an answer of the database's.
     func waitUntil(_ what: String, _ isSo: () async throws -> Bool) async throws {
-        try await EndToEnd.eventually("\(what)", within: .seconds(240)) {
+        try await EndToEnd.eventually("\(what)") {
             _ = try await stored()
             return try await isSo()
         }

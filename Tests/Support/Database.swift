@@ -68,7 +68,7 @@ public enum TestDatabase {
     private static func administer(_ server: String, _ sql: String) async throws {
         // Many tests create and drop databases at once.
         var patient = configuration(url: server)
-        patient.connectTimeout = .seconds(60)
+        patient.connectTimeout = .hangLimit
         patient.statementTimeout = nil
         patient.lockTimeout = nil
         let connection = connection(patient)
@@ -84,7 +84,7 @@ extension TestDatabase {
     public static func blockedBackends(
         _ count: Int = 1, asking observer: PostgresConnection
     ) async throws -> [Int32] {
-        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+        let deadline = ContinuousClock.now.advanced(by: .hangLimit)
         while ContinuousClock.now < deadline {
             let rows = try await observer.execute(blocked)
             if rows.count >= count { return try rows.map { row in try row.value("pid") } }

@@ -23,7 +23,7 @@ extension DevelopmentBroker {
                 TopicPartitionOffset(topic: topic, partition: $0, offset: TopicPartitionOffset.beginning)
             })
         var records: [ConsumerRecord] = []
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .hangLimit
         while try !isEnough(records), ContinuousClock.now < deadline {
             guard case .records(let more) = try await consumer.turn(limit: 1000, wait: .seconds(1)) else { continue }
             records += more

@@ -18,7 +18,7 @@ package enum WrittenRecords {
         guard expected > 0 else { return [] }
         try await consumer.assign(start)
         var records: [ConsumerRecord] = []
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .hangLimit
         while records.count < expected, ContinuousClock.now < deadline {
             if case .records(let more) = try await consumer.turn(limit: 500, wait: .seconds(1)) { records += more }
         }

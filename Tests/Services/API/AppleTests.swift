@@ -10,7 +10,7 @@ import Testing
 @testable import API
 
 /// What is asked of Apple, against the simulator's App Store Server API.
-@Suite(.timeLimit(.minutes(3))) struct AppleTests {
+@Suite(.hangLimit) struct AppleTests {
     static let account = UUID()
 
     static func with(

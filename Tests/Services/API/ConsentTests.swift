@@ -9,7 +9,7 @@ import Testing
 @testable import API
 
 /// What customers consented to, and that nothing is told to Apple without it.
-@Suite(.timeLimit(.minutes(3))) struct ConsentTests {
+@Suite(.hangLimit) struct ConsentTests {
     private static let consents = "/v1/customers/user-1/consents"
     private static let information = #"{"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
 

@@ -134,7 +134,7 @@ struct RunningAPI: Sendable {
         }
         for (name, value) in headers { request.headers.add(name: name, value: value) }
         if let body { request.body = .bytes(ByteBuffer(bytes: body)) }
-        let response = try await client.execute(request, timeout: .seconds(60))
+        let response = try await client.execute(request, timeout: .minutes(10))
         let bytes = try await response.body.collect(upTo: 64 << 20)
         return Answer(
             status: Int(response.status.code),
@@ -149,7 +149,7 @@ struct RunningAPI: Sendable {
     private static func decide(_ horizon: EventHorizon, _ database: PostgresConfiguration) async throws {
         let connection = TestDatabase.connection(database)
         let greatest = try await EventFeed(connection).reading().greatest
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .hangLimit
         repeat { try await horizon.turn() } while (try? horizon.id()) ?? -1 < greatest && ContinuousClock.now < deadline
         await connection.close()
     }

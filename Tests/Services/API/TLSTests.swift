@@ -20,7 +20,7 @@ struct TLSTests {
         let result: Result<UInt, any Error>
         do {
             let request = HTTPClientRequest(url: "\(scheme)://127.0.0.1:\(port)/openapi.json")
-            result = .success(try await client.execute(request, timeout: .seconds(30)).status.code)
+            result = .success(try await client.execute(request, timeout: .minutes(10)).status.code)
         } catch {
             result = .failure(error)
         }

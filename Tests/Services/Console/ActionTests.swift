@@ -6,7 +6,7 @@ import Testing
 
 @testable import Console
 
-@Suite(.timeLimit(.minutes(5))) struct ActionTests {
+@Suite(.hangLimit) struct ActionTests {
     private static let account = "/accounts/Production/\(SampleContents.account)"
 
     @Test func `Support grants access for a week with a reason, which is in effect and in the audit log`() async throws

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Console
 
-@Suite(.timeLimit(.minutes(5))) struct ErasureTests {
+@Suite(.hangLimit) struct ErasureTests {
     private static let account = "/accounts/Production/\(SampleContents.account)"
     private static let plan = "\(account)/erasure?app=\(SampleContents.app)"
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Console
 
-@Suite(.timeLimit(.minutes(2))) struct InsightReportsTests {
+@Suite(.hangLimit) struct InsightReportsTests {
     private static let key = InsightReports.Key(
         report: .ends, app: CoverageStore.App(.production, SampleContents.app))
 

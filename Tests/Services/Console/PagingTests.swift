@@ -6,7 +6,7 @@ import Testing
 @testable import Console
 @testable import Operations
 
-@Suite(.timeLimit(.minutes(2))) struct PagingTests {
+@Suite(.hangLimit) struct PagingTests {
     @Test(arguments: [1, 2, 3, 100])
     func `Pages of the ledger list every notification once, whatever is looked at in one step`(look: Int) async throws {
         try await RunningConsole.with { console in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Console
 
-@Suite(.timeLimit(.minutes(3))) struct ProviderSignInTests {
+@Suite(.hangLimit) struct ProviderSignInTests {
     /// A browser on its way through a sign-in.
     private struct Browser {
         let console: RunningConsole

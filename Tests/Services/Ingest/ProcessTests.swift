@@ -10,7 +10,7 @@ import Testing
 @testable import Ingest
 
 /// The command as an operator starts it.
-@Suite(.timeLimit(.minutes(2))) struct ProcessTests {
+@Suite(.hangLimit) struct ProcessTests {
     private func end(_ arguments: [String] = [], _ environment: [String: String] = [:]) async throws
         -> SpawnedIngest.End
     {

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Recovery
 
-@Suite(.serialized, .timeLimit(.minutes(10))) struct ComparePagesTests {
+@Suite(.serialized, .hangLimit) struct ComparePagesTests {
     static func closing(_ history: History) -> CloseWindows {
         CloseWindows(
             items: RecoveryItemStore(history.connection), windows: RecoveryWindowStore(history.connection),

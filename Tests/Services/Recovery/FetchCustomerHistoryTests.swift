@@ -10,7 +10,7 @@ import Testing
 @testable import Recovery
 @testable import Simulator
 
-@Suite(.serialized, .timeLimit(.minutes(3))) struct FetchCustomerHistoryTests {
+@Suite(.serialized, .hangLimit) struct FetchCustomerHistoryTests {
     @Test func `FetchCustomerHistory sends what the ledger lacks through the pipeline, once`() async throws {
         try await RecoveryFixture.open { fixture in
             let purchase = try fixture.subscriber([.subscribe, .renew, .turnRenewalOff]).id

@@ -142,12 +142,11 @@ func whileRunning<Value: Sendable>(
     return value
 }
 
-/// Asks again and again until it is so; fails where that takes longer than five minutes. Each question blocks: it asks the
-/// database or the broker.
+/// Asks again and again until it is so. Each question blocks: it asks the database or the broker.
 func becomes(_ what: String, _ question: () async throws -> Bool) async throws {
-    let deadline = ContinuousClock.now.advanced(by: .seconds(300))
+    let deadline = ContinuousClock.now.advanced(by: .hangLimit)
     while ContinuousClock.now < deadline {
         if try await question() { return }
     }
-    Issue.record("it did not become so within five minutes: \(what)")
+    Issue.record("never came to be: \(what)")
 }

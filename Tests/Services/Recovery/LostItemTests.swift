@@ -9,7 +9,7 @@ import Testing
 @testable import Recovery
 
 /// Republished notifications that never reach the ledger.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct LostItemTests {
+@Suite(.serialized, .hangLimit) struct LostItemTests {
     @Test func `Item that was published and lost is published again when its window lists it again`() async throws {
         try await History.use { history async throws in
             let (lost, rejected) = (UUID(), UUID())

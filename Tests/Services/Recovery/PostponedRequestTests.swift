@@ -11,7 +11,7 @@ import Testing
 @testable import Simulator
 
 /// Requests that Apple cannot answer now.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct PostponedRequestTests {
+@Suite(.serialized, .hangLimit) struct PostponedRequestTests {
     @Test func `App whose key is rejected holds up no other, and its requests do not vanish`() async throws {
         try await RecoveryFixture.open { fixture in
             let purchase = try fixture.subscriber([.subscribe]).id

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Recovery
 
-@Suite(.serialized, .timeLimit(.minutes(2))) struct RetentionJobTests {
+@Suite(.serialized, .hangLimit) struct RetentionJobTests {
     static let now = History.now
     static let day = 86_400.0
 

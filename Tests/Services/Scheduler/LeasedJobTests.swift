@@ -10,7 +10,7 @@ import Testing
 @testable import Chassis
 @testable import Scheduler
 
-@Suite(.timeLimit(.minutes(2))) struct LeasedJobTests {
+@Suite(.hangLimit) struct LeasedJobTests {
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     private static func round(
@@ -78,7 +78,7 @@ import Testing
             var round = Self.round(database, every: .seconds(3600)) {
                 let first = try await Self.lease(observer)?.until
                 hasLooked.withLock { $0 = true }
-                let deadline = ContinuousClock.now.advanced(by: .seconds(30))
+                let deadline = ContinuousClock.now.advanced(by: .hangLimit)
                 while try await Self.lease(observer)?.until == first, ContinuousClock.now < deadline {}
                 turned.yield(try await Self.lease(observer)?.until != first)
             }

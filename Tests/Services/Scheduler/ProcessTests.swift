@@ -10,12 +10,12 @@ import Testing
 @testable import Simulator
 
 /// The command as it runs, dies and is run again.
-@Suite(.timeLimit(.minutes(3))) struct ProcessTests {
+@Suite(.hangLimit) struct ProcessTests {
     /// Asks the database until the window is so far, under a deadline; each question is a round trip.
     static func wait(
         for id: UUID, _ fixture: SchedulerFixture, until isSo: (RecoveryWindow) -> Bool
     ) async throws -> RecoveryWindow {
-        let deadline = ContinuousClock.now.advanced(by: .seconds(90))
+        let deadline = ContinuousClock.now.advanced(by: .hangLimit)
         while true {
             let window = try #require(try await fixture.window(id))
             if isSo(window) || ContinuousClock.now > deadline { return window }
@@ -64,7 +64,7 @@ import Testing
             #expect(try await Self.wait(for: before, fixture) { $0.state == .fetched }.state == .fetched)
 
             try fixture.exchangeKeys(in: directory)
-            let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+            let deadline = ContinuousClock.now.advanced(by: .hangLimit)
             while !scheduler.output.contains("Reloaded App Store Server API keys"), ContinuousClock.now < deadline {
                 await Task.yield()
             }
@@ -84,7 +84,7 @@ import Testing
             environment["STOREKEEPER_FAILURES_INTERVAL"] = "1s"
             let scheduler = try SpawnedScheduler(environment: environment, directory: directory.url)
             func isCovered(_ app: String) async throws -> Bool {
-                let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+                let deadline = ContinuousClock.now.advanced(by: .hangLimit)
                 while ContinuousClock.now < deadline {
                     let rows = try await CoverageStore(fixture.connection).coverage()
                     if rows.contains(where: { $0.bundleId == app }) { return true }
@@ -141,7 +141,7 @@ import Testing
             var filter = RecoveryWindowStore.Filter()
             filter.reasons = [.outage]
             var found: [RecoveryWindow] = []
-            let deadline = ContinuousClock.now.advanced(by: .seconds(90))
+            let deadline = ContinuousClock.now.advanced(by: .hangLimit)
             while found.isEmpty, ContinuousClock.now < deadline {
                 found = try await RecoveryWindowStore(fixture.connection).windows(filter)
             }

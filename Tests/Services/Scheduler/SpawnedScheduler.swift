@@ -44,7 +44,7 @@ final class SpawnedScheduler: Sendable {
 
     /// Asks for its metrics until a line is among them, under a deadline.
     func shows(_ line: String) async -> Bool {
-        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+        let deadline = ContinuousClock.now.advanced(by: .hangLimit)
         while ContinuousClock.now < deadline {
             guard let port = output.firstMatch(of: /Admin server listens.*port\D+(\d+)/)?.1 else {
                 await Task.yield()

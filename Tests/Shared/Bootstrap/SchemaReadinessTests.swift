@@ -9,7 +9,7 @@ import Testing
 
 @testable import Chassis
 
-@Suite(.timeLimit(.minutes(2))) struct SchemaReadinessTests {
+@Suite(.hangLimit) struct SchemaReadinessTests {
     private struct Configuration: DatabaseVariables {
         let database = Variable.databaseURL
         let databasePasswordFile = Variable.databasePasswordFile

@@ -65,7 +65,7 @@ extension KafkaConfiguration {
 
 /// Nothing here takes this long unless it hangs.
 struct TookTooLong: Error {
-    static var limit: ContinuousClock.Instant { .now + .seconds(90) }
+    static var limit: ContinuousClock.Instant { .now + .hangLimit }
 }
 
 extension Consumer {

@@ -6,7 +6,7 @@ import Testing
 
 /// The development broker has no TLS, so the other end is `openssl s_server`: it shows the handshake, and nothing else is
 /// visible of a client that finds no Kafka there.
-@Suite(.timeLimit(.minutes(1))) struct TLSTests {
+@Suite(.hangLimit) struct TLSTests {
     @Test func `Client presents its certificate and verifies the broker's, by settings from the environment`()
         async throws
     {

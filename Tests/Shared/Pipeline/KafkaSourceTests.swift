@@ -10,7 +10,7 @@ import Testing
 @testable import Contracts
 @testable import Pipeline
 
-@Suite(.timeLimit(.minutes(1))) struct KafkaSourceTests {
+@Suite(.hangLimit) struct KafkaSourceTests {
     @Test func `KafkaSource without a partition gets one empty assignment, and waits`() async throws {
         let harness = try await SourceHarness(records: 5)
         let members = [try await harness.member(), try await harness.member()]
@@ -109,7 +109,7 @@ import Testing
 }
 
 /// A database that is restored to an older backup moves the position back under a source that has nothing to read.
-@Suite(.timeLimit(.minutes(1))) struct ChangedPositionTests {
+@Suite(.hangLimit) struct ChangedPositionTests {
     private final class Stored: StartingPositions {
         private let offset = Mutex((stored: Int64(0), known: Int64(0)))
 
@@ -143,7 +143,7 @@ import Testing
 
 /// The report of a worker whose client hangs, with the hang that librdkafka provides: it drops its request for committed
 /// offsets when the coordinator has moved.
-@Suite(.timeLimit(.minutes(1))) struct HangingWorkerTests {
+@Suite(.hangLimit) struct HangingWorkerTests {
     /// Leaves the request to the client.
     private struct LeftToTheClient: StartingPositions {
         func positions(of partitions: [TopicPartition]) -> [TopicPartitionOffset] {

@@ -6,7 +6,7 @@ import Testing
 @testable import Chassis
 @testable import Pipeline
 
-@Suite(.timeLimit(.minutes(1))) struct RetryLoopTests {
+@Suite(.hangLimit) struct RetryLoopTests {
     struct Away: Error {}
 
     private struct Loop: Service {

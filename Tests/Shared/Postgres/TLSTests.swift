@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `verify-full` against a server with certificates of our own.
-@Suite(.timeLimit(.minutes(2))) struct TLSTests {
+@Suite(.hangLimit) struct TLSTests {
     static let isEncrypted = Statement(
         "test-encrypted", "select ssl, version from pg_stat_ssl where pid = pg_backend_pid()")
 
@@ -50,7 +50,7 @@ import Testing
     /// The server takes up a setting when it comes to it; each new session begins with what it has.
     private static func becomesEncrypted(_ url: String) async throws {
         let setting = Statement("test-ssl", "select current_setting('ssl') as ssl")
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .hangLimit
         while ContinuousClock.now < deadline {
             let connection = TestDatabase.connection(
                 PostgresConfiguration(url: "\(url)?sslmode=disable", applicationName: "storekeeper-tests"))

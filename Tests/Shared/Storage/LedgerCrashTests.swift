@@ -145,7 +145,7 @@ import Testing
 
     static func committingBackend(_ observer: PostgresConnection) async throws -> Int32 {
         let waiting = Statement("test-waiting", "select pid from pg_stat_activity where wait_event = 'SyncRep'")
-        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+        let deadline = ContinuousClock.now.advanced(by: .hangLimit)
         while ContinuousClock.now < deadline {
             if let row = try await observer.execute(waiting).first { return try row.value("pid") }
         }

@@ -8,7 +8,7 @@ import Testing
 
 /// Every statement of `LedgerStore.apply`, with the connection lost before, within and after it, and with an error of every
 /// class that is retried: afterwards all rows are in the database once, as without a fault. Prints a matrix.
-@Suite(.timeLimit(.minutes(30))) struct LedgerErrorSweepTests {
+@Suite(.hangLimit) struct LedgerErrorSweepTests {
     /// One SQLSTATE of most classes that are retried; with `STOREKEEPER_SWEEP` set of every class, and those that are told
     /// apart within a class.
     static let rejections =

@@ -5,7 +5,7 @@ import Testing
 @testable import Storage
 
 /// The audit reads the catalogue, so that it covers functions, tables and roles of later migrations without further tests.
-@Suite(.timeLimit(.minutes(2))) struct PrivilegeAuditTests {
+@Suite(.hangLimit) struct PrivilegeAuditTests {
     @Test(arguments: ["public", "storekeeper"])
     func `Setup leaves no privilege open`(schema: String) async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in

@@ -6,7 +6,7 @@ import Testing
 @testable import Scheduler
 @testable import Simulator
 
-@Suite(.timeLimit(.minutes(3))) struct CanaryJobTests {
+@Suite(.hangLimit) struct CanaryJobTests {
     /// - Parameters:
     ///   - minutes: how long after the test notification was asked for.
     ///   - apps: all use the fixture's client.

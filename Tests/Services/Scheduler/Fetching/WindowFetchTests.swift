@@ -13,7 +13,7 @@ import Testing
 @testable import Scheduler
 @testable import Simulator
 
-@Suite(.timeLimit(.minutes(3))) struct WindowFetchTests {
+@Suite(.hangLimit) struct WindowFetchTests {
     @Test func `Window is fetched once every page is in Kafka`() async throws {
         try await SchedulerFixture.open { fixture in
             try fixture.send(45)
@@ -276,7 +276,7 @@ import Testing
             let group = ServiceGroup(
                 configuration: .init(services: [.init(service: fetching)], logger: SchedulerFixture.logger))
             async let running: Void = group.run()
-            let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+            let deadline = ContinuousClock.now.advanced(by: .hangLimit)
             while try await fixture.window(id)?.attempts == 0, ContinuousClock.now < deadline {}
             await group.triggerGracefulShutdown()
             try await running

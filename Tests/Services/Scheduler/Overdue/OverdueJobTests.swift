@@ -7,7 +7,7 @@ import Testing
 
 @testable import Scheduler
 
-@Suite(.timeLimit(.minutes(3))) struct OverdueJobTests {
+@Suite(.hangLimit) struct OverdueJobTests {
     static func watch(_ fixture: SchedulerFixture, apps: [CoverageStore.App] = [SchedulerFixture.app]) -> OverdueJob {
         OverdueJob(
             store: OverdueStore(fixture.connection), apps: apps, producer: fixture.producer, patience: 7200,

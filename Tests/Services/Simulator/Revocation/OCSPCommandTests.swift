@@ -36,7 +36,7 @@ import Testing
             var request = HTTPClientRequest(url: address)
             request.method = .POST
             request.body = .bytes(question.der)
-            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+            let response = try await HTTPClient.shared.execute(request, timeout: .minutes(10))
             let body = try await response.body.collect(upTo: 1 << 16)
             return try question.answer(in: Array(body.readableBytesView), now: Date()).standing
         }

@@ -146,14 +146,14 @@ import Testing
             request.method = .init(rawValue: method)
             request.headers.add(name: "authorization", value: "Bearer \(try token.text(now: Date()))")
             if let body { request.body = .bytes(Array(body.utf8)) }
-            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+            let response = try await HTTPClient.shared.execute(request, timeout: .minutes(10))
             let content = try await response.body.collect(upTo: 16 << 20)
             return try JSONDocument(Array(content.readableBytesView)).root
         }
 
-        /// Polls the progress until it is as far as wanted, a minute at most.
+        /// Polls the progress until it is as far as wanted.
         func waitUntil(_ isReached: (JSONValue) throws -> Bool) async throws {
-            let deadline = ContinuousClock.now + .seconds(60)
+            let deadline = ContinuousClock.now + .hangLimit
             while try !isReached(await ask("GET", "/simulator/progress")) {
                 try #require(ContinuousClock.now < deadline, "the sending never got there")
             }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Chassis
 
-@Suite(.timeLimit(.minutes(1))) struct ShutdownDeadlineTests {
+@Suite(.hangLimit) struct ShutdownDeadlineTests {
     @Test func `ShutdownDeadline reports when it is over`() async {
         let (over, signal) = AsyncStream.makeStream(of: Void.self)
         let deadline = ShutdownDeadline(limit: .milliseconds(1)) { signal.finish() }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Chassis
 
-@Suite(.timeLimit(.minutes(1))) struct TraceExporterTests {
+@Suite(.hangLimit) struct TraceExporterTests {
     private static let spans = [TraceSpan](
         repeating: TraceSpan.example(TraceContext(trace: (1, 2), span: 3, isSampled: true)),
         count: TraceExporter.batch + 1)
