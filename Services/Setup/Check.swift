@@ -6,13 +6,22 @@ import Storage
 struct Check {
     let admin: KafkaAdmin
     let replicationFactor: Int
+    let accessControl: AccessControl?
     let migrator: Migrator
     let grants: Grants
     let audit: PrivilegeAudit
 
     /// One row per difference: object, property, expected, found, what to do.
     func rows() async throws -> [[String]] {
-        try await topics() + database()
+        try await topics() + acls() + database()
+    }
+
+    /// By principal: a service has ten, and they are granted together.
+    private func acls() async throws -> [[String]] {
+        let missing = Dictionary(grouping: try await accessControl?.missing() ?? [], by: \.principal)
+        return missing.sorted { $0.key < $1.key }.map {
+            ["brokers", "ACLs", "of \($0.key)", "\($0.value.count) are missing", "setup grants them"]
+        }
     }
 
     private func topics() async throws -> [[String]] {

@@ -10,6 +10,11 @@ struct Configuration: KafkaVariables, DatabaseVariables {
     let replicationFactor = Variable.int(
         "STOREKEEPER_REPLICATION_FACTOR", "copies of each partition; 3 with min.insync.replicas=2 in production",
         in: 1...7)
+    let aclPrincipals = Variable.string(
+        "STOREKEEPER_ACL_PRINCIPALS",
+        "Kafka principals of the services without their names, such as User:CN=storekeeper-; setup then gives each the ACLs "
+            + "that it needs, which takes Alter on the cluster (without: the ACLs are yours)"
+    ).optional
     let database = Variable.databaseURL
     let databasePasswordFile = Variable.databasePasswordFile
     let schema = Variable.databaseSchema

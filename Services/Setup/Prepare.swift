@@ -9,6 +9,7 @@ import struct Foundation.Date
 struct Prepare {
     let admin: KafkaAdmin
     let replicationFactor: Int
+    let accessControl: AccessControl?
     let migrator: Migrator
     let retention: RetentionStore
     let grants: Grants
@@ -19,6 +20,9 @@ struct Prepare {
     func run() async throws {
         try await createTopics()
         let differences = try await mendTopics()
+        if let added = try await accessControl?.grant() {
+            logger.info("Every service has its ACLs at the brokers", metadata: ["added": "\(added)"])
+        }
         try await migrate()
         try await grant()
         guard differences.isEmpty else { throw TopicsDiffer(differences: differences) }

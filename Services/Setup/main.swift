@@ -10,16 +10,18 @@ await ServiceProcess(
     adminAddress: "127.0.0.1:9100", variables: Configuration(),
     flags: [
         "--check":
-            "compare topics, schema, grants and roles with the expected ones, change nothing; exit 1 if they differ"
+            "compare topics, ACLs, schema, grants and roles with the expected ones, change nothing; exit 1 if they differ"
     ]
 ).perform(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
     let database = PostgresConnection(context.settings.migration, logger: context.logger)
     let admin = try KafkaAdmin(try context.settings.kafka(), logger: context.logger)
+    let accessControl = context.settings.aclPrincipals.map { AccessControl(admin: admin, prefix: $0) }
     if context.flag == "--check" {
         let rows = try await Check(
-            admin: admin, replicationFactor: context.settings.replicationFactor, migrator: Migrator(database),
+            admin: admin, replicationFactor: context.settings.replicationFactor, accessControl: accessControl,
+            migrator: Migrator(database),
             grants: Grants(database), audit: PrivilegeAudit(database)
         ).rows()
         guard !rows.isEmpty else { return print("Topics, schema, grants and roles are as expected.") }
@@ -27,8 +29,8 @@ await ServiceProcess(
         throw SetupDiffers(count: rows.count)
     }
     try await Prepare(
-        admin: admin,
-        replicationFactor: context.settings.replicationFactor, migrator: Migrator(database),
+        admin: admin, replicationFactor: context.settings.replicationFactor, accessControl: accessControl,
+        migrator: Migrator(database),
         retention: RetentionStore(database), grants: Grants(database), audit: PrivilegeAudit(database),
         now: context.clock.now, logger: context.logger
     ).run()

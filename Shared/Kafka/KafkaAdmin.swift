@@ -79,6 +79,16 @@ public actor KafkaAdmin {
         }
     }
 
+    /// Which of the entries the brokers' access-control list does not have, in their order.
+    /// - Throws: `KafkaError`, also for brokers without an authorizer.
+    public func missing(of entries: [AccessControlEntry]) throws -> [AccessControlEntry] {
+        let existing = try handle.accessControlEntries(timeout: patience)
+        return entries.filter { !existing.contains($0) }
+    }
+
+    /// Adds entries to the brokers' access-control list. Needs the operation Alter on the cluster.
+    public func create(_ entries: [AccessControlEntry]) throws { try handle.create(entries, timeout: patience) }
+
     /// The cluster's id; positions belong to it.
     public func clusterId() throws -> String { try handle.client.clusterId(timeout: patience) }
 

@@ -26,21 +26,53 @@ final class AdminHandle {
         defer { for topic in topics { rd_kafka_NewTopic_destroy(topic) } }
         for specification in specifications { topics.append(try Self.newTopic(specification)) }
 
+        return try answer(to: RD_KAFKA_ADMIN_OP_CREATETOPICS, within: timeout, doing: "create topics") {
+            rd_kafka_CreateTopics($0, &topics, topics.count, $1, $2)
+        } reading: { event in
+            try Self.outcomes(event)
+        }
+    }
+
+    /// Sends one request and waits for its answer.
+    /// - Throws: `KafkaError` for an answer that is an error, and if none came in time.
+    func answer<Answer>(
+        to operation: rd_kafka_admin_op_t, within timeout: Duration, doing: String,
+        _ request: (_ client: OpaquePointer, _ options: OpaquePointer?, _ queue: OpaquePointer) -> Void,
+        reading: (_ event: OpaquePointer) throws -> Answer
+    ) throws -> Answer {
         let answers = EventQueue(newFor: client)
         client.withPointer { client in
-            let options = rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_CREATETOPICS)
+            let options = rd_kafka_AdminOptions_new(client, operation)
             defer { rd_kafka_AdminOptions_destroy(options) }
             // Fails only for values out of range, which this is not; then librdkafka's own 60 s apply.
             _ = rd_kafka_AdminOptions_set_request_timeout(options, timeout.wholeMilliseconds, nil, 0)
-            answers.withPointer { rd_kafka_CreateTopics(client, &topics, topics.count, options, $0) }
+            answers.withPointer { request(client, options, $0) }
         }
-        let outcome = try answers.next(within: timeout + .seconds(1)) { try Self.outcomes($0) }
-        guard let outcome else {
+        let answer = try answers.next(within: timeout + .seconds(1)) { event in
+            let failure = rd_kafka_event_error(event)
+            guard failure == RD_KAFKA_RESP_ERR_NO_ERROR else {
+                throw KafkaError(
+                    failure, doing: doing, detail: rd_kafka_event_error_string(event).map(String.init(cString:)))
+            }
+            return try reading(event)
+        }
+        guard let answer else {
             throw KafkaError(
-                RD_KAFKA_RESP_ERR__TIMED_OUT, doing: "create topics",
-                detail: "no broker of \(client.servers) has answered")
+                RD_KAFKA_RESP_ERR__TIMED_OUT, doing: doing, detail: "no broker of \(client.servers) has answered")
         }
-        return outcome
+        return answer
+    }
+
+    /// The development broker names one that does not exist, for which librdkafka would wait in vain.
+    func hasController(timeout: Duration) throws -> Bool {
+        let brokers = try Metadata(of: client, topic: nil, timeout: timeout).brokers
+        let controller = client.withPointer { rd_kafka_controllerid($0, timeout.wholeMilliseconds) }
+        guard controller >= 0 else {
+            throw KafkaError(
+                RD_KAFKA_RESP_ERR__TIMED_OUT, doing: "ask for the cluster's controller",
+                detail: "the brokers of \(client.servers) name none")
+        }
+        return brokers.contains(controller)
     }
 
     private static func newTopic(_ specification: TopicSpecification) throws -> OpaquePointer {
@@ -61,11 +93,7 @@ final class AdminHandle {
     }
 
     private static func outcomes(_ event: OpaquePointer) throws -> [String: KafkaError?] {
-        let failure = rd_kafka_event_error(event)
-        guard failure == RD_KAFKA_RESP_ERR_NO_ERROR, let result = rd_kafka_event_CreateTopics_result(event) else {
-            throw KafkaError(
-                failure, doing: "create topics", detail: rd_kafka_event_error_string(event).map(String.init(cString:)))
-        }
+        guard let result = rd_kafka_event_CreateTopics_result(event) else { return [:] }
         var count = 0
         let list = rd_kafka_CreateTopics_result_topics(result, &count)
         var outcomes: [String: KafkaError?] = [:]

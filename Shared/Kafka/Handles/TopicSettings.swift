@@ -46,20 +46,9 @@ extension AdminHandle {
         }
     }
 
-    /// The development broker names one that does not exist, for which librdkafka would wait in vain.
-    private func hasController(timeout: Duration) throws -> Bool {
-        let brokers = try Metadata(of: client, topic: nil, timeout: timeout).brokers
-        let controller = client.withPointer { rd_kafka_controllerid($0, timeout.wholeMilliseconds) }
-        guard controller >= 0 else {
-            throw KafkaError(
-                RD_KAFKA_RESP_ERR__TIMED_OUT, doing: "ask for the cluster's controller",
-                detail: "the brokers of \(client.servers) name none")
-        }
-        return brokers.contains(controller)
-    }
-
     private typealias Request = (
-        OpaquePointer, UnsafeMutablePointer<OpaquePointer?>, Int, OpaquePointer?, OpaquePointer
+        _ client: OpaquePointer, _ resources: UnsafeMutablePointer<OpaquePointer?>, Int, _ options: OpaquePointer?,
+        _ queue: OpaquePointer
     ) -> Void
 
     private func withResources<Answer>(
@@ -72,26 +61,9 @@ extension AdminHandle {
             // Fails only without a name.
             for (name, value) in topic.settings { _ = rd_kafka_ConfigResource_set_config(resource, name, value) }
         }
-        let answers = EventQueue(newFor: client)
-        client.withPointer { client in
-            let options = rd_kafka_AdminOptions_new(client, operation)
-            defer { rd_kafka_AdminOptions_destroy(options) }
-            _ = rd_kafka_AdminOptions_set_request_timeout(options, timeout.wholeMilliseconds, nil, 0)
-            answers.withPointer { request(client, &resources, resources.count, options, $0) }
-        }
-        let answer = try answers.next(within: timeout + .seconds(1)) { event in
-            let failure = rd_kafka_event_error(event)
-            guard failure == RD_KAFKA_RESP_ERR_NO_ERROR else {
-                throw KafkaError(
-                    failure, doing: doing, detail: rd_kafka_event_error_string(event).map(String.init(cString:)))
-            }
-            return try reading(event)
-        }
-        guard let answer else {
-            throw KafkaError(
-                RD_KAFKA_RESP_ERR__TIMED_OUT, doing: doing, detail: "no broker of \(client.servers) has answered")
-        }
-        return answer
+        return try answer(
+            to: operation, within: timeout, doing: doing,
+            { request($0, &resources, resources.count, $1, $2) }, reading: reading)
     }
 
     private static func settings(

@@ -15,7 +15,8 @@ import Testing
     private static func rows(_ broker: DevelopmentBroker, _ connection: PostgresConnection) async throws -> [[String]] {
         try await Check(
             admin: try KafkaAdmin(broker.configuration, patience: .seconds(3), logger: logger), replicationFactor: 1,
-            migrator: Migrator(connection), grants: Grants(connection), audit: PrivilegeAudit(connection)
+            accessControl: nil, migrator: Migrator(connection), grants: Grants(connection),
+            audit: PrivilegeAudit(connection)
         ).rows()
     }
 

@@ -11,11 +11,15 @@ import Testing
 @testable import Setup
 
 @Suite struct PrepareTests {
-    private static func prepare(_ broker: DevelopmentBroker, _ database: PostgresConfiguration) throws -> Prepare {
+    private static func prepare(
+        _ broker: DevelopmentBroker, _ database: PostgresConfiguration, principals: String? = nil
+    ) throws -> Prepare {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let connection = TestDatabase.connection(database)
+        let admin = try KafkaAdmin(broker.configuration, patience: .seconds(3), logger: logger)
         return Prepare(
-            admin: try KafkaAdmin(broker.configuration, patience: .seconds(3), logger: logger), replicationFactor: 1,
+            admin: admin, replicationFactor: 1,
+            accessControl: principals.map { AccessControl(admin: admin, prefix: $0) },
             migrator: Migrator(connection), retention: RetentionStore(connection), grants: Grants(connection),
             audit: PrivilegeAudit(connection), now: { Date(timeIntervalSince1970: 1_780_000_000) }, logger: logger)
     }
@@ -52,6 +56,19 @@ import Testing
             let connection = TestDatabase.connection(database)
             try await Migrator(connection).check()
             await connection.close()
+        }
+    }
+
+    /// Deploy/checks/compose with a Kafka image covers brokers that have them.
+    @Test func `setup stops where ACLs are meant and the brokers have none, and says what to do`() async throws {
+        let broker = try DevelopmentBroker(routes: Topics.all)
+        try await TestDatabase.use(isMigrated: false) { database async throws in
+            let error = await #expect(throws: ACLsRefused.self) {
+                try await Self.prepare(broker, database, principals: "User:CN=storekeeper-").run()
+            }
+            #expect(error?.description.contains("the development broker has none") == true)
+            #expect(error?.description.contains("Alter on the cluster") == true)
+            #expect(error?.description.contains("leave STOREKEEPER_ACL_PRINCIPALS unset") == true)
         }
     }
 
