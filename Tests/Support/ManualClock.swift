@@ -24,6 +24,9 @@ public final class ManualClock: Sendable {
         }
     }
 
+    /// Sets the wall clock ahead, or back, and leaves the monotonic one.
+    public func setAhead(by seconds: Double) { state.withLock { $0.0.addTimeInterval(seconds) } }
+
     /// Moves both by seconds.
     public func advance(by seconds: Double) { advance(by: .seconds(seconds)) }
 }

@@ -83,6 +83,7 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
         var context = ServiceContext(
             settings: settings, logger: logger, health: Health(instant: clock.instant), tracer: tracer, clock: clock,
             instance: instance, environment: environment)
+        context.health.addLivenessCheck(ofClock: clock)
         if case .flag(let flag) = request { context.flag = flag }
         do {
             try await work(context, commonSettings, registry)

@@ -45,4 +45,26 @@ import Testing
         #expect(health.hung.isEmpty)
         #expect(health.notReady.isEmpty)
     }
+
+    @Test func `Health is not alive while the wall clock is behind where it was`() {
+        let health = health
+        health.addLivenessCheck(
+            ofClock: ProcessClock(now: { [clock] in clock.now }, instant: { [clock] in clock.instant }))
+        clock.advance(by: .seconds(86_400))
+        #expect(health.hung.isEmpty)
+        clock.setAhead(by: -30)
+        #expect(health.hung.isEmpty, "as a clock is corrected")
+        clock.setAhead(by: -3570)
+        let reason = "the wall clock was set back by 3600 s, for which clients of Kafka stand still"
+        #expect(health.hung == [reason])
+        clock.advance(by: .seconds(3600))
+        #expect(health.hung == [reason])
+        clock.setAhead(by: 3600)
+        #expect(health.hung.isEmpty)
+        // Ahead and back again: what began to wait in between waits for that long.
+        clock.setAhead(by: 3600)
+        #expect(health.hung.isEmpty)
+        clock.setAhead(by: -3600)
+        #expect(health.hung == [reason])
+    }
 }
