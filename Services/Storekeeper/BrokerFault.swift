@@ -9,13 +9,15 @@ enum BrokerFault: Equatable {
     case slow(milliseconds: Int, broker: Int32?)
     /// The next `count` requests of a kind get this error code of the protocol; 0 takes back what is left.
     case error(DevelopmentBroker.Request, code: Int32, count: Int)
+    /// The next request of a kind is answered that late by one broker.
+    case late(DevelopmentBroker.Request, milliseconds: Int, broker: Int32)
     case coordinator(group: String, broker: Int32)
     case leader(TopicPartition, broker: Int32)
 
     /// The lines that are understood.
     static let help = """
-        down [BROKER] | up [BROKER] | slow MILLISECONDS [BROKER] | error REQUEST CODE [COUNT] | coordinator GROUP BROKER \
-        | leader TOPIC PARTITION BROKER. REQUEST is one of \
+        down [BROKER] | up [BROKER] | slow MILLISECONDS [BROKER] | error REQUEST CODE [COUNT] | late REQUEST MILLISECONDS BROKER \
+        | coordinator GROUP BROKER | leader TOPIC PARTITION BROKER. REQUEST is one of \
         \(DevelopmentBroker.Request.allCases.map { "\($0)" }.joined(separator: ", ")); CODE is the protocol's, \
         \(DevelopmentBroker.disconnect) closes the connection and 0 ends earlier errors; BROKER counts from 1.
         """
@@ -32,6 +34,7 @@ enum BrokerFault: Equatable {
             case ("slow", 2): Int(words[1]).map { .slow(milliseconds: $0, broker: nil) }
             case ("slow", 3): Self.slow(words)
             case ("error", 3...4): Self.error(words)
+            case ("late", 4): Self.late(words)
             case ("coordinator", 3): Int32(words[2]).map { .coordinator(group: words[1], broker: $0) }
             case ("leader", 4): Self.leader(words)
             default: nil
@@ -46,10 +49,21 @@ enum BrokerFault: Equatable {
     }
 
     private static func error(_ words: [String]) -> BrokerFault? {
-        guard let request = DevelopmentBroker.Request.allCases.first(where: { "\($0)" == words[1] }),
-            let code = Int32(words[2]), let count = words.count == 4 ? Int(words[3]) : 1, count > 0
+        guard let request = request(words[1]), let code = Int32(words[2]),
+            let count = words.count == 4 ? Int(words[3]) : 1, count > 0
         else { return nil }
         return .error(request, code: code, count: count)
+    }
+
+    private static func late(_ words: [String]) -> BrokerFault? {
+        guard let request = request(words[1]), let milliseconds = Int(words[2]), let broker = Int32(words[3]) else {
+            return nil
+        }
+        return .late(request, milliseconds: milliseconds, broker: broker)
+    }
+
+    private static func request(_ word: String) -> DevelopmentBroker.Request? {
+        DevelopmentBroker.Request.allCases.first { "\($0)" == word }
     }
 
     private static func leader(_ words: [String]) -> BrokerFault? {
@@ -67,6 +81,8 @@ enum BrokerFault: Equatable {
         case .error(let request, code: 0, count: _): cluster.clearErrors(of: request)
         case .error(let request, let code, let count):
             cluster.inject([Int32](repeating: code, count: count), into: request)
+        case .late(let request, let milliseconds, let broker):
+            try cluster.inject(0, after: .milliseconds(milliseconds), into: request, broker: broker)
         case .coordinator(let group, let broker): try cluster.setCoordinator(ofGroup: group, broker: broker)
         case .leader(let partition, let broker): try cluster.setLeader(of: partition, broker: broker)
         }

@@ -11,6 +11,7 @@ import Testing
         ("slow 200", .slow(milliseconds: 200, broker: nil)), ("slow 5 1", .slow(milliseconds: 5, broker: 1)),
         ("error offsetFetch 16", .error(.offsetFetch, code: 16, count: 1)),
         ("error produce -195 20", .error(.produce, code: -195, count: 20)),
+        ("late joinGroup 8000 2", .late(.joinGroup, milliseconds: 8000, broker: 2)),
         ("coordinator storekeeper.verifier 2", .coordinator(group: "storekeeper.verifier", broker: 2)),
         (
             "leader notifications.received 7 3",
@@ -20,7 +21,9 @@ import Testing
         #expect(try BrokerFault(line) == fault)
     }
 
-    @Test(arguments: ["", "down two", "slow", "error nothing 7", "error produce 7 0", "leader t 1", "stop"])
+    @Test(arguments: [
+        "", "down two", "slow", "error nothing 7", "error produce 7 0", "late joinGroup 8000", "leader t 1", "stop",
+    ])
     func `BrokerFault refuses other lines and says what it takes`(line: String) {
         let error = #expect(throws: CommandError.self) { try BrokerFault(line) }
         #expect("\(error.map { "\($0)" } ?? "")".contains("coordinator GROUP BROKER"))
