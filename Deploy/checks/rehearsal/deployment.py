@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 
+from .kafka import Kafka
 from .ports import Unmet, free_port, get, wait_until
 from .postgres import Postgres
 from .process import Process, Service
@@ -27,12 +28,14 @@ class Deployment:
     """Use as a context manager: everything ends with it."""
 
     def __init__(self, binaries, brokers=3, counts=None, settings=None, own_disk=False, through_proxies=True,
-                 binaries_of=None):
+                 binaries_of=None, distribution=None):
         self.binaries = pathlib.Path(binaries).resolve()
         self.binaries_of, self.settings = binaries_of or {}, settings or {}
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="storekeeper-rehearsal-"))
         self.work.chmod(0o755)
         self.brokers, self.own_disk, self.through_proxies = brokers, own_disk, through_proxies
+        # The directory of an Apache Kafka distribution: three nodes of it instead of the embedded brokers.
+        self.distribution, self.kafka = distribution, None
         self.services = []
         for kind in SERVICES:
             count = (counts or {}).get(kind, 1)
@@ -62,12 +65,15 @@ class Deployment:
         for process in [getattr(self, name, None) for name in ["simulator", "broker"]]:
             if process:
                 process.send(signal.SIGKILL)
+        if self.kafka:
+            self.kafka.close()
         if getattr(self, "postgres", None):
             self.postgres.close()
         is_good = kind in (None, KeyboardInterrupt) or (kind is SystemExit and not error.code)
         if self.has_failed or not is_good:
             # What explains a failure: the logs and the simulator's record.
-            shutil.rmtree(self.work / "postgres", ignore_errors=True)
+            for name in ["postgres", "kafka-1", "kafka-2", "kafka-3"]:
+                shutil.rmtree(self.work / name, ignore_errors=True)
             print(f"  its logs: {self.work}", file=sys.stderr)
         else:
             shutil.rmtree(self.work, ignore_errors=True)
@@ -108,6 +114,10 @@ class Deployment:
 
     def start_broker(self):
         """A new cluster: it knows nothing of an earlier one."""
+        if self.distribution:
+            self.kafka = Kafka(self.distribution, self.work)
+            self.bootstrap = self.kafka.bootstrap
+            return
         command = [self.program("storekeeper"), "broker", f"--brokers={self.brokers}", "--faults"]
         self.broker = Process(command, self.log("broker"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.bootstrap = self.broker.child.stdout.readline().decode().strip()
@@ -136,8 +146,10 @@ class Deployment:
         replacement.rename(self.record_keys)
 
     def environment(self):
-        return {"PATH": os.environ["PATH"], "KAFKA_BOOTSTRAP_SERVERS": self.bootstrap, "KAFKA_FETCH_WAIT_MAX_MS": "10",
-                "KAFKA_SESSION_TIMEOUT_MS": "6000", "KAFKA_HEARTBEAT_INTERVAL_MS": "1000"}
+        # The embedded broker answers an empty fetch only after the full wait.
+        wait = {} if self.kafka else {"KAFKA_FETCH_WAIT_MAX_MS": "10"}
+        return {"PATH": os.environ["PATH"], "KAFKA_BOOTSTRAP_SERVERS": self.bootstrap, "KAFKA_SESSION_TIMEOUT_MS": "6000",
+                "KAFKA_HEARTBEAT_INTERVAL_MS": "1000"} | wait
 
     def database_port(self):
         return self.database_proxy.port if self.through_proxies else self.postgres.port

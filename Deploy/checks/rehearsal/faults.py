@@ -97,25 +97,66 @@ def fail_over(deployment, random, scale):
 
 
 def clock_jumps(deployment, random, scale):
-    # Set back by an hour, librdkafka's threads wait for an hour: then only the failing /livez helps, which takes minutes.
-    service, seconds = random.choice(deployment.services), random.choice([-20, -5, 5, 3600])
-    return Fault("a service's clock jumps", f"{service.name} {seconds:+} s", 4 * scale,
+    # By an hour, for longer than it takes the supervisor to see /livez fail: librdkafka's threads stand still for an hour.
+    service, seconds = random.choice(deployment.services), random.choice([-3600, -20, -5, 5, 3600])
+    return Fault("a service's clock jumps", f"{service.name} {seconds:+} s", 20 if seconds == -3600 else 4 * scale,
                  lambda: deployment.set_clock(service, seconds), lambda: deployment.set_clock(service, 0))
+
+
+def node_dies(deployment, random, scale):
+    # The controllers take a silent broker's partitions from it after 9 s.
+    kafka, node, seconds = deployment.kafka, random.choice(list(deployment.kafka.processes)), random.choice([1, 12]) * scale
+    return Fault("a Kafka node is killed", f"{node}", seconds, lambda: kafka.send(node, signal.SIGKILL),
+                 lambda: kafka.start(node))
+
+
+def nodes_die(deployment, random, scale):
+    kafka = deployment.kafka
+
+    def begin():
+        for node in kafka.processes:
+            kafka.send(node, signal.SIGKILL)
+
+    def end():
+        for node in kafka.processes:
+            kafka.start(node)
+    return Fault("all Kafka nodes are killed", "", 2 * scale, begin, end)
+
+
+def node_stops(deployment, random, scale):
+    kafka, node, seconds = deployment.kafka, random.choice(list(deployment.kafka.processes)), random.choice([3, 12]) * scale
+    return Fault("a Kafka node stands still", f"{node}", seconds, lambda: kafka.send(node, signal.SIGSTOP),
+                 lambda: kafka.send(node, signal.SIGCONT))
+
+
+def nodes_restart(deployment, random, scale):
+    """As an upgrade of the brokers: leaders and group coordinators move at each step."""
+    def begin():
+        for node in deployment.kafka.processes:
+            deployment.kafka.restart(node)
+    return Fault("Kafka's nodes restart one by one", "", 0, begin)
 
 
 UNAVAILABLE = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
-def network(name, proxy, *more):
+def network(name, proxies, *more):
+    """Connections through all of them, or through one."""
     def fault(deployment, random, scale):
-        way, link = random.choice(["cut", "slow", "silent", "rejected", *more]), getattr(deployment, proxy)
+        way, links = random.choice(["cut", "slow", "silent", "rejected", *more]), proxies(deployment)
+        links = random.choice([links, [random.choice(links)]])
 
         def begin():
-            link.delay, link.is_held, link.is_refusing = 0.2 * (way == "slow"), way == "silent", way == "rejected"
-            link.answer = UNAVAILABLE if way == "503" else None
-            if way in ("cut", "rejected", "503"):
-                link.cut()
-        return Fault(f"connections to {name}", way, 3 * scale, begin, link.heal)
+            for link in links:
+                link.delay, link.is_held, link.is_refusing = 0.2 * (way == "slow"), way == "silent", way == "rejected"
+                link.answer = UNAVAILABLE if way == "503" else None
+                if way in ("cut", "rejected", "503"):
+                    link.cut()
+
+        def end():
+            for link in links:
+                link.heal()
+        return Fault(f"connections to {name}", way, 3 * scale, begin, end)
     return fault
 
 
@@ -138,6 +179,16 @@ def broker_error(deployment, random, scale):
     return Fault("Kafka answers errors", f"{request} {code}, {count} times", 2 * scale,
                  lambda: deployment.break_broker(f"error {request} {code} {count}"),
                  lambda: deployment.break_broker(f"error {request} 0"))
+
+
+def broker_late(deployment, random, scale):
+    # A join of a group, for one, may take as long as the slowest member needs.
+    request, milliseconds = random.choice(sorted(KAFKA_ERRORS)), random.choice([1000, 8000])
+
+    def begin():
+        for broker in range(1, deployment.brokers + 1):
+            deployment.break_broker(f"late {request} {milliseconds} {broker}")
+    return Fault("Kafka answers a request late", f"{request} {milliseconds} ms", 1, begin)
 
 
 def coordinator_moves(deployment, random, scale):
@@ -165,15 +216,18 @@ def apple(deployment, random, scale):
 
 
 KINDS = [kill, kill, kill, terminate, stop, stop, rebalances, crash_postgres, fail_over, read_only, occupied,
-         network("Postgres", "database_proxy"),
-         network("ingest", "webhook_proxy", "503", "503"),
-         network("Apple's API", "apple_proxy", "503"), broker_down, broker_slow, broker_error,
-         broker_error, coordinator_moves, leader_moves, apple]
+         network("Postgres", lambda deployment: [deployment.database_proxy]),
+         network("ingest", lambda deployment: [deployment.webhook_proxy], "503", "503"),
+         network("Apple's API", lambda deployment: [deployment.apple_proxy], "503"), apple]
+EMBEDDED_BROKERS = [broker_down, broker_slow, broker_error, broker_error, broker_late, coordinator_moves, leader_moves]
+KAFKA = [node_dies, node_dies, nodes_die, node_stops, nodes_restart,
+         network("Kafka", lambda deployment: list(deployment.kafka.proxies.values()))]
 
 
 def plan(deployment, chance, scale=1.0):
     """Faults without end, in rounds in which each kind occurs once, every third beside another one."""
-    kinds = KINDS + ([full_disk] if deployment.postgres.disk else []) + ([clock_jumps] if deployment.can_set_clocks() else [])
+    kinds = KINDS + (KAFKA if deployment.kafka else EMBEDDED_BROKERS)
+    kinds += ([full_disk] if deployment.postgres.disk else []) + ([clock_jumps] if deployment.can_set_clocks() else [])
     while True:
         order = chance.sample(kinds, len(kinds))
         while order:

@@ -18,6 +18,13 @@ def free_port(address="127.0.0.1"):
                 continue
 
 
+def is_open(port):
+    """Whether a process listens on it."""
+    with socket.socket() as one:
+        one.settimeout(1)
+        return one.connect_ex(("127.0.0.1", port)) == 0
+
+
 class Unmet(Exception):
     """A condition did not come true in time."""
 

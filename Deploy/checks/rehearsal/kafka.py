@@ -1,0 +1,86 @@
+"""Three nodes of Apache Kafka, each behind a proxy that the services connect to."""
+import base64
+import os
+import pathlib
+import signal
+import subprocess
+import uuid
+
+from .ports import free_port, is_open, wait_until
+from .process import Process
+from .proxy import Proxy
+
+NODES = range(1, 4)
+# Small: three nodes share this machine with everything else.
+JAVA = {"KAFKA_HEAP_OPTS": "-Xms128m -Xmx512m", "KAFKA_JVM_PERFORMANCE_OPTS": "-XX:+UseSerialGC", "KAFKA_JMX_OPTS": " "}
+SETTINGS = """
+process.roles=broker,controller
+node.id={node}
+controller.quorum.voters={voters}
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=BROKERS
+listeners=SERVICES://127.0.0.1:{services},BROKERS://127.0.0.1:{brokers},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=SERVICES://127.0.0.1:{advertised},BROKERS://127.0.0.1:{brokers}
+listener.security.protocol.map=SERVICES:PLAINTEXT,BROKERS:PLAINTEXT,CONTROLLER:PLAINTEXT
+log.dirs={directory}
+num.network.threads=2
+num.io.threads=4
+auto.create.topics.enable=false
+min.insync.replicas=2
+offsets.topic.replication.factor=3
+offsets.topic.num.partitions=6
+"""
+
+
+class Kafka:
+    """A cluster of three nodes, each a broker and a controller."""
+
+    def __init__(self, distribution, work):
+        self.distribution, self.work = pathlib.Path(distribution).resolve(), work
+        self.processes, self.ports = {}, {node: (free_port(), free_port(), free_port()) for node in NODES}
+        self.proxies = {node: Proxy(services) for node, (services, _, _) in self.ports.items()}
+        self.bootstrap = ",".join(f"127.0.0.1:{proxy.port}" for proxy in self.proxies.values())
+        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        voters = ",".join(f"{node}@127.0.0.1:{controller}" for node, (_, _, controller) in self.ports.items())
+        for node, (services, brokers, controller) in self.ports.items():
+            self._settings(node).write_text(SETTINGS.format(
+                node=node, voters=voters, services=services, brokers=brokers, controller=controller,
+                advertised=self.proxies[node].port, directory=work / f"kafka-{node}"))
+            subprocess.run(
+                [self.distribution / "bin/kafka-storage.sh", "format", "-t", cluster, "-c", self._settings(node)],
+                env=self._environment(node), check=True, stdout=subprocess.DEVNULL)
+        for node in NODES:
+            self.start(node)
+        for node in NODES:
+            self.until_started(node)
+
+    def _settings(self, node):
+        return self.work / f"kafka-{node}.properties"
+
+    def _environment(self, node):
+        return {"PATH": os.environ["PATH"], "LOG_DIR": str(self.work / f"kafka-{node}-logs")} | JAVA
+
+    def start(self, node):
+        """Of two faults, the other one may have started it."""
+        if node in self.processes and self.processes[node].is_running():
+            return
+        self.processes[node] = Process(
+            [self.distribution / "bin/kafka-server-start.sh", self._settings(node)], self.work / f"kafka-{node}.log",
+            environment=self._environment(node))
+
+    def until_started(self, node):
+        """It opens the port when it has its part of the metadata."""
+        wait_until(f"Kafka's node {node} does not start", 120, lambda: is_open(self.ports[node][0]))
+
+    def send(self, node, number):
+        self.processes[node].send(number)
+
+    def restart(self, node):
+        self.processes[node].stop(60)
+        self.start(node)
+        self.until_started(node)
+
+    def close(self):
+        for process in self.processes.values():
+            process.send(signal.SIGKILL)
+            process.child.wait()
