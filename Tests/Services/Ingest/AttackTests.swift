@@ -6,7 +6,10 @@ import Testing
 /// Malicious clients, each beside a well-behaved one.
 @Suite(.hangLimit) struct AttackTests {
     @Test func `Half-sent bodies hold no more than the budget, and other requests are answered 200`() async throws {
-        let limits = Limits(body: 128 << 10, bodies: 1 << 20, reading: .seconds(60))
+        let limits = Limits.patient {
+            $0.body = 128 << 10
+            $0.bodies = 1 << 20
+        }
         try await RunningReceiver.with(limits: limits) { running in
             let head = "POST /v1/notifications HTTP/1.1\r\nHost: t\r\nContent-Length: 130000\r\n\r\n"
             let attackers = try (0..<40).map { _ in try running.client() }
@@ -43,7 +46,7 @@ import Testing
     }
 
     @Test func `Client that never reads its answers is disconnected`() async throws {
-        try await RunningReceiver.with(limits: Limits(reading: .milliseconds(500))) { running in
+        try await RunningReceiver.with(limits: .patient { $0.reading = .milliseconds(500) }) { running in
             let client = try running.client()
             let requests = String(
                 repeating: "GET /none HTTP/1.1\r\nHost: t\r\n\r\n", count: 2000)
@@ -55,7 +58,10 @@ import Testing
     }
 
     @Test func `One forwarded address cannot hold every place for requests`() async throws {
-        let limits = Limits(inFlight: 16, addressShare: 0.25, acknowledgement: .seconds(60))
+        let limits = Limits.patient {
+            $0.inFlight = 16
+            $0.addressShare = 0.25
+        }
         try await RunningReceiver.with(limits: limits) { running in
             // Every answer is a rejection until the broker is back.
             try running.broker.takeDown()

@@ -106,8 +106,7 @@ import Testing
     }
 
     @Test func `Receiver answers 413 to 5 MB, whether announced or not`() async throws {
-        // A machine that is busy takes long to send 5 MB; this is about size, and other tests are about time.
-        try await RunningReceiver.with(limits: Limits(reading: .seconds(600))) { running in
+        try await RunningReceiver.with { running in
             let body = [UInt8](repeating: UInt8(ascii: "a"), count: 5_000_000)
             let announced = try #require(await running.client().post(body))
             #expect(announced.status == 413)
@@ -138,7 +137,7 @@ import Testing
 
     @Test func `Receiver accepts a body of exactly the limit, and no byte more`() async throws {
         let body = Array(RunningReceiver.notification.utf8)
-        try await RunningReceiver.with(limits: Limits(body: body.count)) { running in
+        try await RunningReceiver.with(limits: .patient { $0.body = body.count }) { running in
             let client = try running.client()
             #expect(await client.post(body)?.status == 200)
             #expect(await client.post(body + [UInt8(ascii: " ")])?.status == 413)
@@ -167,7 +166,7 @@ import Testing
                     return $0
                 }
             })
-        try await RunningReceiver.with(clock: clock) { running in
+        try await RunningReceiver.with(limits: Limits(), clock: clock) { running in
             let client = try running.client()
             await client.send("POST /v1/notifications HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\n{")
             #expect(await client.answer()?.status == 408)
@@ -181,7 +180,7 @@ import Testing
         "POST /v1/notifications HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\n{\"signed",
     ])
     func `Receiver disconnects a silent client and serves others meanwhile`(beginning: String) async throws {
-        try await RunningReceiver.with(limits: Limits(reading: .milliseconds(300))) { running in
+        try await RunningReceiver.with(limits: .patient { $0.reading = .milliseconds(300) }) { running in
             let silent = try running.client()
             await silent.send(beginning)
             // The limit counts for all clients: on a busy machine a good client may be disconnected, too, and tries again.
@@ -229,7 +228,7 @@ import Testing
     @Test func `Receiver answers 503 with Retry-After while the broker is unavailable, and 200 afterwards`()
         async throws
     {
-        try await RunningReceiver.with(limits: Limits(acknowledgement: .milliseconds(200))) { running in
+        try await RunningReceiver.with(limits: .patient { $0.acknowledgement = .milliseconds(200) }) { running in
             let client = try running.client()
             try running.broker.takeDown()
             let answer = try #require(await client.post(RunningReceiver.notification))
@@ -244,7 +243,7 @@ import Testing
     }
 
     @Test func `Receiver answers 503, never 200, to a record that the broker rejects`() async throws {
-        try await RunningReceiver.with(limits: Limits(acknowledgement: .seconds(2))) { running in
+        try await RunningReceiver.with(limits: .patient { $0.acknowledgement = .seconds(2) }) { running in
             // TOPIC_AUTHORIZATION_FAILED, which librdkafka does not retry.
             running.broker.inject([29], into: .produce)
             let answer = try await running.client().post(RunningReceiver.notification)
@@ -253,7 +252,7 @@ import Testing
     }
 
     @Test func `Receiver answers 503 at once to more requests than may wait for Kafka`() async throws {
-        let limits = Limits(inFlight: 1, acknowledgement: .seconds(60))
+        let limits = Limits.patient { $0.inFlight = 1 }
         try await RunningReceiver.with(limits: limits) { running in
             // The first to come waits for the broker, so only the other one can be answered before it is back.
             try running.broker.takeDown()
@@ -270,7 +269,7 @@ import Testing
     }
 
     @Test func `Receiver finishes the current request at shutdown and accepts no new one`() async throws {
-        try await RunningReceiver.with(limits: Limits(acknowledgement: .seconds(60))) { running in
+        try await RunningReceiver.with { running in
             let client = try running.client()
             let body = RunningReceiver.notification
             let head = "POST /v1/notifications HTTP/1.1\r\nHost: t\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
