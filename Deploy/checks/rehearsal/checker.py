@@ -85,7 +85,7 @@ def ledger(postgres):
 def changed_messages(bootstrap):
     """All records of subscriptions.changed, as (partition, offset, text)."""
     done = subprocess.run(
-        ["kcat", "-C", "-q", "-b", bootstrap, "-t", "subscriptions.changed", "-o", "beginning", "-e",
+        ["kcat", "-C", "-q", "-m", "60", "-b", bootstrap, "-t", "subscriptions.changed", "-o", "beginning", "-e",
          "-X", "fetch.wait.max.ms=10", "-f", "%p\t%o\t%s\n"], capture_output=True, text=True, timeout=120)
     if done.returncode != 0:
         raise RuntimeError(f"kcat failed: {done.stderr}")

@@ -51,8 +51,7 @@ class Kafka:
                 env=self._environment(node), check=True, stdout=subprocess.DEVNULL)
         for node in NODES:
             self.start(node)
-        for node in NODES:
-            self.until_started(node)
+        self.until_all_started()
 
     def _settings(self, node):
         return self.work / f"kafka-{node}.properties"
@@ -68,9 +67,18 @@ class Kafka:
             [self.distribution / "bin/kafka-server-start.sh", self._settings(node)], self.work / f"kafka-{node}.log",
             environment=self._environment(node))
 
+    def until_all_started(self):
+        for node in NODES:
+            self.until_started(node)
+
     def until_started(self, node):
         """It opens the port when it has its part of the metadata."""
         wait_until(f"Kafka's node {node} does not start", 120, lambda: is_open(self.ports[node][0]))
+
+    def kill(self, node):
+        """Waits for the end: on a busy machine a process may outlive its signal by seconds."""
+        self.send(node, signal.SIGKILL)
+        self.processes[node].child.wait()
 
     def send(self, node, number):
         self.processes[node].send(number)
@@ -81,6 +89,5 @@ class Kafka:
         self.until_started(node)
 
     def close(self):
-        for process in self.processes.values():
-            process.send(signal.SIGKILL)
-            process.child.wait()
+        for node in self.processes:
+            self.kill(node)
