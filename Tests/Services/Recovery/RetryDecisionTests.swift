@@ -21,6 +21,8 @@ import Testing
         #expect(Self.pause(.unreachable("the network")) == [15, 1])
         #expect(Self.pause(.rateLimited(until: History.now.addingTimeInterval(12.3))) == [13, 1])
         #expect(Self.pause(.rateLimited(until: History.now.addingTimeInterval(86_400))) == [300, 1])
+        #expect(Self.pause(Self.rejection(503)) == [15, 1])
+        #expect(Self.pause(Self.rejection(503, until: History.now.addingTimeInterval(30))) == [30, 1])
         // A proxy's word, and an app that is not known there yet.
         #expect(Self.pause(Self.rejection(403)) == [300, 1])
         let unknown = #"{"errorCode":4040003,"errorMessage":"App not found."}"#

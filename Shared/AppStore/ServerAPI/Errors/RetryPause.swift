@@ -22,6 +22,9 @@ public struct RetryPause: Sendable, Equatable {
         // Until the key or the network is repaired.
         case .unauthorized: self.init(60, affectsApp: true)
         case .rateLimited(let until): self.init(until.timeIntervalSince(now), affectsApp: true)
+        // A gateway, Apple's or one on the way, that reaches nothing behind it.
+        case .rejected where error.code == nil && error.isRetryable:
+            self.init(max(error.retryAfter?.timeIntervalSince(now) ?? 1, backoff ?? 15), affectsApp: true)
         // A proxy answered instead of Apple, or Apple does not know the app yet: this may change.
         case .rejected where error.code == nil || error.code == .appNotFound:
             self.init(Double(Self.longest), affectsApp: true)

@@ -57,7 +57,12 @@ import Testing
     }
 
     @Test func `RetryDecision retries an unavailable dependency less and less often`() {
-        #expect([0, 1, 2, 5, 30].map { Self.seconds(.unreachable("away"), failures: $0) } == [1, 2, 4, 32, 300])
+        let gateway = APIError.rejected(
+            APIRejection(
+                endpoint: .notificationHistory, status: 503, body: Array("<html>".utf8), retryAfter: nil))
+        for error in [.unreachable("away"), gateway] {
+            #expect([0, 1, 2, 5, 30].map { Self.seconds(error, failures: $0) } == [1, 2, 4, 32, 300])
+        }
     }
 
     /// How long after its start a window restarts, and the pause before.
