@@ -182,10 +182,11 @@ class Deployment:
 
     # Services
 
-    def start(self, service):
+    def start(self, service, more=None):
+        """With more variables, until the supervisor starts it again."""
         service.process = Process(
             [self.program(service.kind)], self.log(service.name),
-            environment=self.environment_of(service) | self._clock_of(service))
+            environment=self.environment_of(service) | self._clock_of(service) | (more or {}))
         service.started, service.failures, service.is_killed, service.due = time.monotonic(), 0, False, 0.0
 
     @staticmethod
@@ -223,11 +224,15 @@ class Deployment:
 
     def restart(self, service):
         """SIGTERM, the end, a new process that is ready; the supervisor stays out of it. Returns the exit code."""
-        service.is_killed, service.due = True, float("inf")
-        code = service.process.stop()
+        code = self.stop_for_fault(service)
         self.start(service)
         self.until_ready(service)
         return code
+
+    def stop_for_fault(self, service):
+        """The supervisor stays out of it until the service is started again. Returns the exit code."""
+        service.is_killed, service.due = True, float("inf")
+        return service.process.stop()
 
     def add(self, kind, count):
         """More instances of a service, until `remove`."""
