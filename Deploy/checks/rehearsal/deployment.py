@@ -46,6 +46,7 @@ class Deployment:
         # Set by a run that came to a bad end: its logs are kept.
         self.has_failed = False
         self.is_supervised, self._is_over = True, threading.Event()
+        self._pids = []
 
     def __enter__(self):
         try:
@@ -65,6 +66,10 @@ class Deployment:
         for process in [getattr(self, name, None) for name in ["simulator", "broker"]]:
             if process:
                 process.send(signal.SIGKILL)
+        for pid in self._pids:
+            # A process with a clock of its own leaves them when it is killed.
+            for name in [f"faketime_shm_{pid}", f"sem.faketime_sem_{pid}"]:
+                pathlib.Path("/dev/shm", name).unlink(missing_ok=True)
         if self.kafka:
             self.kafka.close()
         if getattr(self, "postgres", None):
@@ -187,6 +192,7 @@ class Deployment:
         service.process = Process(
             [self.program(service.kind)], self.log(service.name),
             environment=self.environment_of(service) | self._clock_of(service) | (more or {}))
+        self._pids.append(service.process.child.pid)
         service.started, service.failures, service.is_killed, service.due = time.monotonic(), 0, False, 0.0
 
     @staticmethod
