@@ -120,7 +120,7 @@ class Deployment:
     def start_broker(self):
         """A new cluster: it knows nothing of an earlier one."""
         if self.distribution:
-            self.kafka = Kafka(self.distribution, self.work)
+            self.kafka = Kafka(self.distribution, self.work, self.through_proxies)
             self.bootstrap = self.kafka.bootstrap
             return
         command = [self.program("storekeeper"), "broker", f"--brokers={self.brokers}", "--faults"]

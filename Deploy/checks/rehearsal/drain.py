@@ -6,20 +6,19 @@ from . import checker
 
 def drain(deployment, seconds, with_dead_letters=True):
     """Returns what is left to do when the time is over; nothing where the pipeline has drained."""
-    end = time.monotonic() + seconds
+    end, record = time.monotonic() + seconds, None
     while True:
-        left = remaining(deployment, with_dead_letters)
+        if not record and deployment.progress().get("isFinished", False):
+            # It is complete now. That of an hour takes minutes to read.
+            record = checker.Record(deployment.record)
+        left = remaining(deployment, record, with_dead_letters) if record else ["the simulator has deliveries left"]
         if not left or time.monotonic() > end:
             return left
         time.sleep(0.5)
 
 
-def remaining(deployment, with_dead_letters):
-    left = []
-    if not deployment.progress().get("isFinished", False):
-        left.append("the simulator has deliveries left")
-    record = checker.Record(deployment.record)
-    sql = deployment.postgres.sql
+def remaining(deployment, record, with_dead_letters):
+    left, sql = [], deployment.postgres.sql
     # Not asked of the services: what counts is what they have written.
     stored = {row[0] for row in sql("select notification_uuid from notification", check=False) or []}
     missing = record.expected() - stored

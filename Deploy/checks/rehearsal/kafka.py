@@ -1,4 +1,4 @@
-"""Three nodes of Apache Kafka, each behind a proxy that the services connect to."""
+"""Three nodes of Apache Kafka."""
 import base64
 import os
 import pathlib
@@ -33,19 +33,24 @@ offsets.topic.num.partitions=6
 
 
 class Kafka:
-    """A cluster of three nodes, each a broker and a controller."""
+    """A cluster of three nodes, each a broker and a controller, and each behind a proxy that the services connect to.
 
-    def __init__(self, distribution, work):
+    Without proxies, `proxies` is empty and the services connect to the nodes.
+    """
+
+    def __init__(self, distribution, work, through_proxies=True):
         self.distribution, self.work = pathlib.Path(distribution).resolve(), work
         self.processes, self.ports = {}, {node: (free_port(), free_port(), free_port()) for node in NODES}
-        self.proxies = {node: Proxy(services) for node, (services, _, _) in self.ports.items()}
-        self.bootstrap = ",".join(f"127.0.0.1:{proxy.port}" for proxy in self.proxies.values())
+        self.proxies = {node: Proxy(services) for node, (services, _, _) in self.ports.items() if through_proxies}
+        advertised = {node: services for node, (services, _, _) in self.ports.items()}
+        advertised |= {node: proxy.port for node, proxy in self.proxies.items()}
+        self.bootstrap = ",".join(f"127.0.0.1:{port}" for port in advertised.values())
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         voters = ",".join(f"{node}@127.0.0.1:{controller}" for node, (_, _, controller) in self.ports.items())
         for node, (services, brokers, controller) in self.ports.items():
             self._settings(node).write_text(SETTINGS.format(
                 node=node, voters=voters, services=services, brokers=brokers, controller=controller,
-                advertised=self.proxies[node].port, directory=work / f"kafka-{node}"))
+                advertised=advertised[node], directory=work / f"kafka-{node}"))
             subprocess.run(
                 [self.distribution / "bin/kafka-storage.sh", "format", "-t", cluster, "-c", self._settings(node)],
                 env=self._environment(node), check=True, stdout=subprocess.DEVNULL)
