@@ -11,7 +11,7 @@ extension DevelopmentBroker {
         try self.init(topics: routes.map { ($0.name, $0.partitions) }, logger: .quiet)
     }
 
-    /// The records of a topic from its beginning until there are enough; fewer if that takes longer than a minute.
+    /// The records of a topic from its beginning until there are enough; fewer if that takes longer than `hangLimit`.
     /// - Parameter partitions: how many it has.
     package func records(
         of topic: String, partitions: Int, until isEnough: ([ConsumerRecord]) throws -> Bool
@@ -32,7 +32,7 @@ extension DevelopmentBroker {
         return records
     }
 
-    /// The messages of a topic from its beginning until there are enough; fewer if that takes longer than a minute.
+    /// The messages of a topic from its beginning until there are enough; fewer if that takes longer than `hangLimit`.
     /// - Parameter partitions: how many it has, where it was not created as `setup` does.
     package func messages<Message: TopicMessage>(
         of topic: Topic<Message>, partitions: Int? = nil, until isEnough: ([Message]) -> Bool
@@ -45,7 +45,7 @@ extension DevelopmentBroker {
         return messages
     }
 
-    /// The first messages of a topic, as many as asked for; fewer if they do not come within a minute.
+    /// The first messages of a topic, as many as asked for; fewer if they do not come within `hangLimit`.
     package func messages<Message: TopicMessage>(
         of topic: Topic<Message>, partitions: Int? = nil, count: Int
     ) async throws -> [Message] {

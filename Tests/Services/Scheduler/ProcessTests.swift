@@ -42,7 +42,7 @@ import Testing
             #expect(after.state == .fetched)
             #expect(after.attempts >= 2)
             #expect(after.pages == 10)
-            #expect(try await fixture.pages(until: fixture.sentUUIDs).uuids == fixture.sentUUIDs)
+            #expect(try await fixture.pages().uuids == fixture.sentUUIDs)
             #expect(await second.end(by: SIGTERM) == 0)
 
             let said = first.output + second.output

@@ -19,7 +19,7 @@ import Testing
             try fixture.send(45)
             let id = try await fixture.open()
             #expect(try await fixture.fetchAll(fixture.fetch()) == [.fetched])
-            let pages = try await fixture.pages(until: fixture.sentUUIDs)
+            let pages = try await fixture.pages()
             #expect(pages.uuids == fixture.sentUUIDs)
             #expect(pages.allUUIDs.count == 45)
             #expect(Set(pages.map(\.window)) == [id])
@@ -50,7 +50,7 @@ import Testing
             let id = try await fixture.open(seconds: 160)
             let ends = try await fixture.fetchAll(fixture.fetch(slice: 20))
             #expect(ends == [.divided(8)] + [WindowFetch.End](repeating: .fetched, count: 8))
-            let pages = try await fixture.pages(until: fixture.sentUUIDs)
+            let pages = try await fixture.pages()
             #expect(pages.uuids == fixture.sentUUIDs)
             #expect(pages.allUUIDs.count == 90)
             #expect(!pages.map(\.window).contains(id))
@@ -64,7 +64,7 @@ import Testing
             fixture.faults.add(ServerFault(kind: .expiredTokens, remaining: 3))
             let ends = try await fixture.fetchThroughout(fixture.fetch(), turns: 4)
             #expect(ends == [.restarted, .restarted, .restarted, .fetched])
-            #expect(try await fixture.pages(until: fixture.sentUUIDs).uuids == fixture.sentUUIDs)
+            #expect(try await fixture.pages().uuids == fixture.sentUUIDs)
             #expect(try await fixture.window(id)?.state == .fetched)
         }
     }
@@ -76,7 +76,7 @@ import Testing
             fixture.faults.add(ServerFault(kind: .expiredTokens))
             let ends = try await fixture.fetchThroughout(fixture.fetch(), turns: 20)
             #expect(ends.last == .fetched)
-            #expect(try await fixture.pages(until: fixture.sentUUIDs).uuids == fixture.sentUUIDs)
+            #expect(try await fixture.pages().uuids == fixture.sentUUIDs)
             #expect(try await fixture.window(id)?.state == .fetched)
         }
     }
@@ -129,7 +129,7 @@ import Testing
             fixture.faults.add(ServerFault(kind: .storm, remaining: 2, delay: .milliseconds(100)))
             try await fixture.passTime()
             #expect(try await fixture.fetchAll(fixture.fetch()) == [.fetched])
-            #expect(try await fixture.pages(until: fixture.sentUUIDs).uuids == fixture.sentUUIDs)
+            #expect(try await fixture.pages().uuids == fixture.sentUUIDs)
         }
     }
 
@@ -148,7 +148,7 @@ import Testing
 
             try await fixture.passTime()
             #expect(try await fixture.fetchAll(fixture.fetch()) == [.fetched])
-            let pages = try await fixture.pages(until: fixture.sentUUIDs)
+            let pages = try await fixture.pages()
             #expect(pages.uuids == fixture.sentUUIDs)
             #expect(pages.allUUIDs.count == 65)
             #expect(try await fixture.window(id)?.pages == 3)
@@ -169,7 +169,7 @@ import Testing
             #expect(try await fixture.fetchAll(fetch) == [.fetched])
             #expect(try await fixture.window(second)?.lastError == nil)
             #expect(try await fixture.window(first)?.state == .fetched)
-            #expect(try await fixture.pages(until: fixture.sentUUIDs).uuids == fixture.sentUUIDs)
+            #expect(try await fixture.pages().uuids == fixture.sentUUIDs)
         }
     }
 
@@ -256,7 +256,7 @@ import Testing
             try fixture.send(3)
             let id = try await fixture.open(seconds: 181 * 86_400)
             #expect(try await fixture.fetchAll(fixture.fetch(slice: 1e9)) == [.restarted, .fetched])
-            #expect(try await fixture.pages(until: fixture.sentUUIDs).uuids == fixture.sentUUIDs)
+            #expect(try await fixture.pages().uuids == fixture.sentUUIDs)
             let window = try #require(try await fixture.window(id))
             #expect(window.state == .fetched)
             #expect(window.start == StoreEnvironment.production.earliestHistory(at: SchedulerFixture.now))
