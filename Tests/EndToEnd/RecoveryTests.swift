@@ -60,10 +60,7 @@ extension EndToEnd {
                 }
                 try await apple.services.processes.restart("ingest")
                 try await apple.waitUntil("Apple has sent all") { await apple.control.isFinished() }
-                let sent = Set(try apple.record().notifications.filter { $0.expectedRejection == nil }.map(\.uuid))
-                try await apple.waitUntil("the ledger has all of it") {
-                    try await sent.isSubset(of: apple.ledger.uuids())
-                }
+                try await Self.waitUntilNothingIsMissing(apple)
                 let windows = RecoveryWindowStore(apple.ledger.connection)
                 try await apple.waitUntil("the windows that brought it have closed") {
                     try await windows.windows().contains { $0.state == .closed && $0.counts.recovered > 0 }
@@ -94,6 +91,8 @@ extension EndToEnd {
                 let windows = RecoveryWindowStore(apple.ledger.connection)
                 var filter = RecoveryWindowStore.Filter()
                 (filter.reasons, filter.onlyWhole) = ([.outage], true)
+                // Each app has its own window, and one may be closed before the next is opened.
+                try await Self.waitUntilNothingIsMissing(apple)
                 try await apple.waitUntil("the windows of the silence have closed") {
                     let outages = try await windows.windows(filter)
                     return outages.contains { $0.counts.recovered > 0 } && outages.allSatisfy { $0.state == .closed }
@@ -166,11 +165,19 @@ extension EndToEnd {
             return try JSONDecoder().decode([Window].self, from: Data(outcome.text.utf8))
         }
 
+        private static func waitUntilNothingIsMissing(_ apple: SimulatedApple) async throws {
+            let sent = try Self.genuine(apple.record())
+            try await apple.waitUntil("the ledger has all of it") { try await sent.isSubset(of: apple.ledger.uuids()) }
+        }
+
+        private static func genuine(_ record: RunRecord) -> Set<String> {
+            Set(record.notifications.filter { $0.expectedRejection == nil }.map(\.uuid))
+        }
+
         private static func expectNothingMissing(_ apple: SimulatedApple) async throws {
             let record = try apple.record()
-            let genuine = Set(record.notifications.filter { $0.expectedRejection == nil }.map(\.uuid))
             let stored = try await apple.ledger.uuids()
-            #expect(genuine.subtracting(stored).isEmpty, "missing")
+            #expect(Self.genuine(record).subtracting(stored).isEmpty, "missing")
             let check = RunCheck(
                 ledger: try await apple.ledger.entries(), rejected: [],
                 finalStates: try await apple.ledger.finalStates(), access: try await apple.ledger.access(),
