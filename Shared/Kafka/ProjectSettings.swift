@@ -40,10 +40,11 @@ enum ProjectSettings {
         // The partitions of a killed worker are idle for so long. The default of 45 s is sized for clients that
         // pause to collect garbage; brokers allow 6 s and more by default.
         "session.timeout.ms": "10000",
-        // What one answer of a broker may hold, compressed; decompressed it is up to 14 times as much. With the default of
-        // 50 MiB a deduplicator before a million records grew to 497 MB, with this to 210, as fast. What is prefetched stays at
-        // the default of 64 MiB: librdkafka 2.0 waits a second once it is reached, so 16 MiB allowed 1,900 records a second.
-        "fetch.max.bytes": "4194304",
+        // What one answer of a broker may hold, compressed; decompressed it is up to 14 times as much, and each broker has one
+        // under way. Before a backlog in three brokers a verifier grew to 427 MiB with 4 MiB, and to 338 with this. What is
+        // prefetched stays at the default of 64 MiB: librdkafka 2.0 waits a second once it is reached, so 16 MiB allowed
+        // 1,900 records a second.
+        "fetch.max.bytes": "1048576",
     ]
 
     /// Settings that an operator cannot change, because the code relies on them.

@@ -276,7 +276,7 @@ import Testing
             "enable.auto.commit": "false", "enable.auto.offset.store": "false",
             "partition.assignment.strategy": "range", "allow.auto.create.topics": "false", "group.instance.id": "",
             "enable.partition.eof": "false", "socket.nagle.disable": "true", "group.id": "readers",
-            "auto.offset.reset": "error", "fetch.max.bytes": "4194304",
+            "auto.offset.reset": "error", "fetch.max.bytes": "1048576",
         ]
         for (name, value) in expected { #expect(try await (consumer.setting(name) ?? "") == value, "\(name)") }
         let earliest = try Consumer(configuration, group: "readers", logger: quiet)
