@@ -13,6 +13,7 @@ from .proxy import Proxy
 NODES = range(1, 4)
 # Small: three nodes share this machine with everything else.
 JAVA = {"KAFKA_HEAP_OPTS": "-Xms128m -Xmx512m", "KAFKA_JVM_PERFORMANCE_OPTS": "-XX:+UseSerialGC", "KAFKA_JMX_OPTS": " "}
+# Of a partition, 128 MiB are kept: more than ever waits, and an hour's records fill no disk.
 SETTINGS = """
 process.roles=broker,controller
 node.id={node}
@@ -29,6 +30,8 @@ auto.create.topics.enable=false
 min.insync.replicas=2
 offsets.topic.replication.factor=3
 offsets.topic.num.partitions=6
+log.segment.bytes=33554432
+log.retention.bytes=134217728
 """
 
 
