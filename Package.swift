@@ -180,7 +180,7 @@ let tests: [Target] = [
         ]),
     tests(
         "ChassisTests", "Shared/Chassis",
-        ["Chassis", "TestSupport", metrics, lifecycle, logging, hummingbird, httpClient],
+        ["Development", "Chassis", "TestSupport", metrics, lifecycle, logging, hummingbird, httpClient],
         exclude: ["Tracing/read_traces.py"]),
     tests(
         "PipelineTests", "Shared/Pipeline",

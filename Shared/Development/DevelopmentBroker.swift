@@ -105,7 +105,9 @@ extension DevelopmentBroker {
     /// Disconnects and accepts no connections. Leaders and coordinators stay where they are.
     /// - Parameter broker: numbered from 1; nil for all.
     public func takeDown(broker: Int32? = nil) throws {
-        try check("take a broker down") { rd_kafka_mock_broker_set_down($0, broker ?? -1) }
+        try ProcessStart.withLock {
+            try check("take a broker down") { rd_kafka_mock_broker_set_down($0, broker ?? -1) }
+        }
     }
 
     /// Accepts connections again.

@@ -121,7 +121,7 @@ struct DevelopmentCluster: Sendable {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = output
-        try SignalMask.withNothingBlocked { try process.run() }
+        try SignalMask.withNothingBlocked { try process.start() }
         return process
     }
 

@@ -1,3 +1,4 @@
+import Development
 import Foundation
 
 /// Certificates of our own for servers in tests, made by the `openssl` command: an authority, and keys it vouches for.
@@ -47,7 +48,7 @@ public struct DevelopmentCertificates: Sendable {
         process.standardOutput = FileHandle.nullDevice
         let errors = Pipe()
         process.standardError = errors
-        try process.run()
+        try process.start()
         let text = try errors.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw Failed(said: String(decoding: text, as: UTF8.self)) }

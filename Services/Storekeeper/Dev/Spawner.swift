@@ -1,3 +1,4 @@
+import Development
 import Foundation
 import Threads
 
@@ -44,7 +45,9 @@ actor Spawner {
         var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { (words + variables).forEach { free($0) } }
         var identifier: pid_t = 0
-        let error = posix_spawn(&identifier, command[0], &actions, &attributes, &words, &variables)
+        let error = ProcessStart.withLock {
+            posix_spawn(&identifier, command[0], &actions, &attributes, &words, &variables)
+        }
         guard error == 0 else {
             throw CommandError(
                 "\(program) cannot be started with its log in \(log): \(String(cString: strerror(error)))")

@@ -1,3 +1,4 @@
+import Development
 import Foundation
 import Testing
 import Threads
@@ -26,7 +27,7 @@ actor SpawnedIngest {
         process.standardOutput = output
         process.standardError = complaint
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.start()
     }
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }

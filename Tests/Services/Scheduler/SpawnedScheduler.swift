@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Development
 import Foundation
 import Hummingbird
 import Synchronization
@@ -29,7 +30,7 @@ final class SpawnedScheduler: Sendable {
             end.yield(process.terminationStatus)
             end.finish()
         }
-        try process.run()
+        try process.start()
         identifier = process.processIdentifier
         self.process = Mutex(process)
     }

@@ -1,3 +1,4 @@
+import Development
 import Foundation
 import TestSupport
 
@@ -29,7 +30,7 @@ final class Command: @unchecked Sendable {
         process.standardOutput = try Self.file(at: directory.path("output"))
         process.standardError = try Self.file(at: directory.path("errors"))
         process.terminationHandler = { _ in end.finish() }
-        try process.run()
+        try process.start()
     }
 
     convenience init(_ arguments: String...) throws { try self.init(arguments) }

@@ -25,6 +25,31 @@ import Testing
         #expect(throws: KafkaError.self) { try broker.createTopic("things", partitions: 1) }
     }
 
+    /// librdkafka aborts the process where a child that starts still has the broker's listener.
+    @Test func `Broker can go down while processes start`() async throws {
+        let broker = try DevelopmentBroker(topics: [("things", 1)], logger: quiet)
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    while !Task.isCancelled {
+                        let process = Process()
+                        process.executableURL = URL(fileURLWithPath: "/bin/true")
+                        try process.start()
+                        process.waitUntilExit()
+                    }
+                }
+            }
+            for _ in 0..<4 {
+                try broker.takeDown()
+                try broker.bringUp()
+            }
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+        let producer = try Producer(broker.configuration, logger: quiet)
+        _ = try await producer.send(ProducerRecord(topic: "things", key: nil, value: []))
+    }
+
     @Test func `Client follows a partition that moves`() async throws {
         let broker = try DevelopmentBroker(brokers: 2, topics: [("things", 1)], logger: quiet)
         let place = TopicPartition(topic: "things", partition: 0)
@@ -62,7 +87,7 @@ import Testing
         ]
         let output = Pipe()
         process.standardOutput = output
-        try process.run()
+        try process.start()
         let text = try output.fileHandleForReading.readToEnd()
         process.waitUntilExit()
         #expect(text == Data("k=v h=x".utf8))

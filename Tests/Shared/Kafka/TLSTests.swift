@@ -1,3 +1,4 @@
+import Development
 import Foundation
 import TestSupport
 import Testing
@@ -65,7 +66,7 @@ private final class Server {
         process.standardError = output
         // Kept open and empty: at its end the server would stop.
         process.standardInput = Pipe()
-        try process.run()
+        try process.start()
         let said = try Self.read(output, until: "ACCEPT")
         let line = try #require(said.split(whereSeparator: \.isNewline).last { $0.hasPrefix("ACCEPT") })
         port = try #require(Int(line.split(separator: ":").last ?? ""))

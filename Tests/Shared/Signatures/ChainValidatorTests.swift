@@ -143,7 +143,7 @@ import Testing
         ]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         return process.terminationStatus == 0
     }

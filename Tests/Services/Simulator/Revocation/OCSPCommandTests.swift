@@ -21,7 +21,7 @@ import Testing
         ]
         let output = Pipe()
         process.standardOutput = output
-        try process.run()
+        try process.start()
         defer { process.terminate() }
         // Returns when the line is there: the responder listens by then.
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)

@@ -1,4 +1,5 @@
 import AppStore
+import Development
 import Foundation
 import Signatures
 import StrictJSON
@@ -84,7 +85,7 @@ private struct AppleLibrary {
         process.arguments = [script.path]
         process.standardInput = try FileHandle(forReadingFrom: inputFile)
         process.standardOutput = try FileHandle(forWritingTo: outputFile)
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         return try String(contentsOf: outputFile, encoding: .utf8).split(separator: "\n").map(String.init)
     }

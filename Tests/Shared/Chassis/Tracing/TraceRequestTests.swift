@@ -1,3 +1,4 @@
+import Development
 import Foundation
 import Testing
 
@@ -52,7 +53,7 @@ import Testing
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = input
         process.standardOutput = output
-        try process.run()
+        try process.start()
         try input.fileHandleForWriting.write(contentsOf: Data(bytes))
         try input.fileHandleForWriting.close()
         let text = try output.fileHandleForReading.readToEnd() ?? Data()
