@@ -39,7 +39,7 @@ import Testing
                     }
                 }
             }
-            for _ in 0..<4 {
+            for _ in 0..<60 {
                 try broker.takeDown()
                 try broker.bringUp()
             }
