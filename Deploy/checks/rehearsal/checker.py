@@ -72,13 +72,15 @@ class Record:
         return {uuid for uuid in self.forged() if self.is_accepted(uuid)}
 
 
+# Single objects of a customer's history are in the table, too.
+IS_NOTIFICATION = "notification_type not like 'signed%'"
+
+
 def ledger(postgres):
-    """Without single objects of a customer's history, which are no notifications."""
     rows = postgres.sql(
         "select notification_uuid, notification_type, coalesce(subtype, ''), environment, bundle_id,"
         " coalesce(original_transaction_id, ''), coalesce(transaction_id, ''),"
-        " (extract(epoch from signed_at) * 1000)::bigint from notification"
-        " where notification_type not like 'signed%'")
+        f" (extract(epoch from signed_at) * 1000)::bigint from notification where {IS_NOTIFICATION}")
     return {row[0]: row[1:] for row in rows}
 
 

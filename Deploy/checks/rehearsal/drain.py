@@ -4,12 +4,14 @@ import time
 from . import checker
 
 
-def drain(deployment, seconds, with_dead_letters=True):
-    """Returns what is left to do when the time is over; nothing where the pipeline has drained."""
-    end, record = time.monotonic() + seconds, None
+def drain(deployment, seconds, with_dead_letters=True, record=None):
+    """Returns what is left to do when the time is over; nothing where the pipeline has drained.
+
+    The simulator's record is read once, when it is complete, or given by a caller who has waited for that.
+    """
+    end = time.monotonic() + seconds
     while True:
         if not record and deployment.progress().get("isFinished", False):
-            # It is complete now. That of an hour takes minutes to read.
             record = checker.Record(deployment.record)
         left = remaining(deployment, record, with_dead_letters) if record else ["the simulator has deliveries left"]
         if not left or time.monotonic() > end:

@@ -45,8 +45,7 @@ class Kafka:
         self.distribution, self.work = pathlib.Path(distribution).resolve(), work
         self.processes, self.ports = {}, {node: (free_port(), free_port(), free_port()) for node in NODES}
         self.proxies = {node: Proxy(services) for node, (services, _, _) in self.ports.items() if through_proxies}
-        advertised = {node: services for node, (services, _, _) in self.ports.items()}
-        advertised |= {node: proxy.port for node, proxy in self.proxies.items()}
+        advertised = {node: self.proxies[node].port if through_proxies else self.ports[node][0] for node in NODES}
         self.bootstrap = ",".join(f"127.0.0.1:{port}" for port in advertised.values())
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         voters = ",".join(f"{node}@127.0.0.1:{controller}" for node, (_, _, controller) in self.ports.items())
