@@ -54,7 +54,7 @@ class Kafka:
                 node=node, voters=voters, services=services, brokers=brokers, controller=controller,
                 advertised=advertised[node], directory=work / f"kafka-{node}"))
             subprocess.run(
-                [self.distribution / "bin/kafka-storage.sh", "format", "-t", cluster, "-c", self._settings(node)],
+                [self.distribution / "bin/kafka-storage.sh", "format", f"--cluster-id={cluster}", "-c", self._settings(node)],
                 env=self._environment(node), check=True, stdout=subprocess.DEVNULL)
         for node in NODES:
             self.start(node)
