@@ -17,6 +17,8 @@ struct FetchCustomerHistory: Stage {
     let answers: RecoveryAnswerStore
     let knownState: KnownState
     let now: @Sendable () -> Date
+    /// For each query: longer than Apple takes, short enough for the records behind it.
+    var deadline: Duration = .seconds(10)
     let circuitBreaker = CircuitBreaker()
 
     /// Runs all requests in parallel; the clients enforce Apple's rate limits.
@@ -44,8 +46,7 @@ struct FetchCustomerHistory: Stage {
         }
         let app = CoverageStore.App(request.environment, request.bundleId)
         if let pause = circuitBreaker.pause(of: app, now: now()) { return .forward(.postponed(request, pause)) }
-        // Longer than Apple takes, short enough for the records behind it.
-        client.deadline = .seconds(10)
+        client.deadline = deadline
         do {
             return try await history(client, request)
         } catch let error as APIError {

@@ -49,10 +49,10 @@ struct History {
 
     /// What recovery is wired from.
     func context(
-        _ more: [String: String] = [:], now: Date = now
+        _ more: [String: String] = [:], now: @escaping @Sendable () -> Date = { now }
     ) throws -> ServiceContext<Recovery.Configuration> {
         let environment = harness.environment.merging(more) { $1 }
-        let clock = ProcessClock(now: { now }, instant: { .now })
+        let clock = ProcessClock(now: now, instant: { .now })
         return ServiceContext(
             settings: try Settings(Recovery.Configuration(), environment: environment), logger: Self.logger,
             health: Health(instant: { .now }), tracer: Tracer(isOn: false, random: { 7 }), clock: clock,

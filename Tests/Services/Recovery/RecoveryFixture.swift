@@ -19,7 +19,7 @@ import TestSupport
 
 /// Apple, a broker and a database around recovery, and the pipeline from there to the ledger.
 final class RecoveryFixture: Sendable {
-    /// Our clock stands still, behind Apple's by more than a slow run of all tests takes.
+    /// When the purchases have happened; the clock of the stages that a test calls itself, which stands still.
     static let now = Date(milliseconds: Date().milliseconds - 200_000)
     static let apple = Simulator.App(
         bundleId: History.app.bundleId, appAppleId: 1_234_567_890, environment: .production)
@@ -55,7 +55,6 @@ final class RecoveryFixture: Sendable {
         ])
         let signer = NotificationSigner(authority: authority, impostor: authority)
         try await History.use { history in
-            // The clock of Apple's answers is the machine's: a token is processed by the same one.
             try await SimulatedAppStore.with(
                 [apple], keys: [key.accepted], signer: signer, present: { now }, now: { Date() }
             ) { appStore in
@@ -84,7 +83,7 @@ final class RecoveryFixture: Sendable {
         let settings = try history.context(environment).settings
         guard
             let api = try settings.appleAPI(
-                clock: APIClock(now: { Self.now }, random: { 0 }), logger: History.logger)
+                clock: APIClock(now: { Date() }, random: { 0 }), logger: History.logger)
         else { throw Missing() }
         self.api = api
         let trusted = try TrustSettings(
@@ -126,7 +125,7 @@ final class RecoveryFixture: Sendable {
         let connection = history.connection
         return FetchCustomerHistory(
             clients: api.clients, items: RecoveryItemStore(connection), answers: RecoveryAnswerStore(connection),
-            knownState: KnownState(connection), now: { Self.now })
+            knownState: KnownState(connection), now: { Self.now }, deadline: .hangLimit)
     }
 
     func history(of purchase: String) async throws -> CustomerHistory {
@@ -135,11 +134,11 @@ final class RecoveryFixture: Sendable {
         return history
     }
 
-    /// All workers of the process.
+    /// All workers of the process. Their clock runs: a pause ends by it.
     func services() async throws -> [any Service] {
-        let context = try history.context(environment, now: Self.now)
+        let context = try history.context(environment, now: { Date() })
         let api = try context.settings.appleAPI(
-            clock: APIClock(now: { Self.now }, random: { 0 }), logger: History.logger)
+            clock: APIClock(now: { Date() }, random: { 0 }), logger: History.logger)
         return try await RecoveryServices(context, newId: { UUID() }).all(api: api)
     }
 

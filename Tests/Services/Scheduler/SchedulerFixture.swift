@@ -93,7 +93,7 @@ final class SchedulerFixture: Sendable {
     // MARK: Our side
 
     /// - Parameter url: another server in Apple's place.
-    func client(deadline: Duration = .seconds(20), asking url: String? = nil) -> AppStoreServerAPI {
+    func client(deadline: Duration = .hangLimit, asking url: String? = nil) -> AppStoreServerAPI {
         let registry = AppRegistry(apps: [
             AcceptedApp(bundleId: Self.app.bundleId, appAppleId: Self.apple.appAppleId)
         ])
@@ -148,7 +148,7 @@ final class SchedulerFixture: Sendable {
     }
 
     func fetch(
-        slice: TimeInterval = 86_400, deadline: Duration = .seconds(20), over connection: PostgresConnection? = nil,
+        slice: TimeInterval = 86_400, deadline: Duration = .hangLimit, over connection: PostgresConnection? = nil,
         asking url: String? = nil
     ) -> WindowFetch {
         let connection = connection ?? self.connection
