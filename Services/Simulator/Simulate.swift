@@ -164,7 +164,7 @@ struct Simulate: Sendable {
             let before = pending.upload == .after ? nil : try await upload(pending)
             if pending.upload == .instead, let before { return .uploaded(before) }
             let notification = try presigned[pending.event.uuid] ?? signer.write(pending)
-            try record?.write(.notification(notification.entry))
+            try record?.write(.notification(notification.recordedEntry))
             let delivery = NotificationDelivery(notification: notification)
             let answer = try await answer(to: delivery)
             let after = pending.upload == .after ? try await upload(pending) : nil

@@ -36,12 +36,15 @@ public struct RunRecord: Sendable {
         /// When its purchase gives access from now on, by the simulator's own book-keeping; nil where it is the same as in the
         /// notification before.
         public var access: [AccessPeriod]?
+        /// SHA-256 of the `signedPayload` as it is posted, in base64url: what the ledger must give back. Nil before it is signed.
+        public var payloadDigest: String?
 
         /// - Parameters: see the properties.
         public init(
             uuid: String, notificationType: String, subtype: String?, environment: StoreEnvironment, bundleId: String,
             originalTransactionId: String?, transactionId: String?, signedDate: Int64, expectedRejection: String?,
-            facts: Facts?, productType: String? = nil, access: [AccessPeriod]? = nil
+            facts: Facts?, productType: String? = nil, access: [AccessPeriod]? = nil,
+            payloadDigest: String? = nil
         ) {
             self.uuid = uuid
             self.notificationType = notificationType
@@ -55,6 +58,7 @@ public struct RunRecord: Sendable {
             self.facts = facts
             self.productType = productType
             self.access = access
+            self.payloadDigest = payloadDigest
         }
     }
 

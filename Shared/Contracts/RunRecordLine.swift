@@ -58,6 +58,7 @@ extension RunRecord.Notification {
         json.member("signedDate", signedDate)
         json.said("expectedRejection", expectedRejection)
         json.said("productType", productType)
+        json.said("payloadDigest", payloadDigest)
         if let access { write(access, to: &json) }
         guard let facts else { return }
         json.beginObject("facts")

@@ -1,4 +1,5 @@
 import Contracts
+import Signatures
 
 /// A notification as it is posted, with its entry in the record.
 struct SignedNotification: Sendable {
@@ -9,4 +10,12 @@ struct SignedNotification: Sendable {
 
     /// `{"signedPayload":"…"}`, the same bytes at every attempt; composed each time, because thousands may wait.
     var body: [UInt8] { NotificationSigner.body(signedPayload: payload.jws) }
+
+    /// The entry with the digest of what is posted.
+    var recordedEntry: RunRecord.Notification {
+        var entry = entry
+        let digest = SHA256Hash.digest(payload.jws)
+        entry.payloadDigest = String(decoding: Base64.encode(digest, .url), as: UTF8.self)
+        return entry
+    }
 }

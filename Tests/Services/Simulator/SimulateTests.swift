@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Contracts
 import Foundation
 import Hummingbird
+import Signatures
 import StrictJSON
 import Synchronization
 import TestSupport
@@ -23,6 +24,24 @@ import Testing
         #expect(tally.givenUp == 0)
         #expect(tally.answers == ["200": 200])
         #expect(tally.p50 > 0 && tally.p50 <= tally.p95)
+    }
+
+    @Test func `Record has the digest of every payload as it was posted`() async throws {
+        let (requests, record, _) = try await run {
+            $0.count = 50
+            $0.invalidShare = 0.2
+        }
+        var posted: [String: String] = [:]
+        for request in requests {
+            let payload = try #require(try JSONDocument(request.body).root["signedPayload"]?.string)
+            posted[try uuid(in: request.body)] = Data(SHA256Hash.digest(payload.utf8)).base64EncodedString()
+        }
+        #expect(record.notifications.count == 50)
+        for notification in record.notifications {
+            let digest = try #require(notification.payloadDigest)
+            let standard = digest.replacing("-", with: "+").replacing("_", with: "/") + "="
+            #expect(posted[notification.uuid] == standard)
+        }
     }
 
     @Test func `Notification rejected in Production is retried with the same bytes until it is accepted`()
