@@ -1,14 +1,16 @@
 """Compares what the simulator recorded with what the database and Kafka hold. Shares no code with the services.
 
-Lost: answered 200, and not in the ledger, or a forgery that is not among the dead letters.
+Lost: answered 200, and not in the ledger, or a forgery that is not among the dead letters; a notification that changed
+something and has no row in the timeline, a row without its message, an original that is not stored.
 Twice: an effect of a notification that occurs more than once.
-Wrong: a ledger entry, an access period or a message that differs from what was sent; a forgery that was stored; a genuine
-notification that was rejected.
+Wrong: a ledger entry, an original, a fact or account of a purchase, an access period, a row of the timeline or a message that
+differs from what was sent; a forgery that was stored; a genuine notification that was rejected.
 """
 import collections
 import dataclasses
 import json
-import subprocess
+
+from . import contents, evidence
 
 
 @dataclasses.dataclass
@@ -21,16 +23,25 @@ class Verdict:
     stored: int = 0
     purchases: int = 0
     changes: int = 0
+    originals: int = 0
+    states: int = 0
     lost: list = dataclasses.field(default_factory=list)
     twice: list = dataclasses.field(default_factory=list)
     wrong: list = dataclasses.field(default_factory=list)
     stuck: list = dataclasses.field(default_factory=list)
 
     def is_clean(self):
-        return not (self.lost or self.twice or self.wrong or self.stuck)
+        return not self.kinds()
+
+    def kinds(self):
+        return [kind for kind in ["lost", "twice", "wrong", "stuck"] if getattr(self, kind)]
+
+    def compared(self):
+        return (f"{self.stored} in the ledger, {self.originals} originals, {self.changes} changes, {self.states} of them with the "
+                f"state after them, and access of {self.purchases} purchases compared")
 
     def problems(self):
-        for kind in ["lost", "twice", "wrong", "stuck"]:
+        for kind in self.kinds():
             found = getattr(self, kind)
             for text in found[:5]:
                 yield f"{kind}: {text}"
@@ -38,80 +49,36 @@ class Verdict:
                 yield f"{kind}: and {len(found) - 5} more"
 
 
-class Record:
-    """The simulator's record of what it sent."""
-
-    def __init__(self, path):
-        self.notifications, self.attempts = {}, collections.defaultdict(list)
-        if not path.exists():
-            return
-        with open(path) as file:
-            for text in file:
-                if not text.endswith("\n"):
-                    break
-                line = json.loads(text)
-                if line["line"] == "notification":
-                    self.notifications[line["uuid"]] = line
-                elif line["line"] == "attempt":
-                    self.attempts[line["uuid"]].append(line)
-
-    def is_accepted(self, uuid):
-        return any(200 <= (attempt.get("status") or 0) <= 206 for attempt in self.attempts[uuid])
-
-    def genuine(self):
-        return {uuid: line for uuid, line in self.notifications.items() if not line.get("expectedRejection")}
-
-    def forged(self):
-        return {uuid: line for uuid, line in self.notifications.items() if line.get("expectedRejection")}
-
-    def expected(self):
-        """Genuine notifications that must be in the ledger: accepted, or given up, which Apple's history lists."""
-        return {uuid for uuid in self.genuine() if self.attempts[uuid]}
-
-    def expected_dead_letters(self):
-        return {uuid for uuid in self.forged() if self.is_accepted(uuid)}
-
-
-# Single objects of a customer's history are in the table, too.
-IS_NOTIFICATION = "notification_type not like 'signed%'"
-
-
-def ledger(postgres):
-    rows = postgres.sql(
-        "select notification_uuid, notification_type, coalesce(subtype, ''), environment, bundle_id,"
-        " coalesce(original_transaction_id, ''), coalesce(transaction_id, ''),"
-        f" (extract(epoch from signed_at) * 1000)::bigint from notification where {IS_NOTIFICATION}")
-    return {row[0]: row[1:] for row in rows}
-
-
-def changed_messages(bootstrap):
-    """All records of subscriptions.changed, as (partition, offset, text)."""
-    with subprocess.Popen(
-            ["timeout", "600", "kcat", "-C", "-q", "-m", "60", "-b", bootstrap, "-t", "subscriptions.changed", "-o", "beginning",
-             "-e", "-X", "fetch.wait.max.ms=10", "-f", "%p\t%o\t%s\n"], stdout=subprocess.PIPE, text=True) as kcat:
-        # Line by line: of an hour they are a million.
-        rows = [line.removesuffix("\n").split("\t", 2) for line in kcat.stdout]
-    if kcat.returncode != 0:
-        raise RuntimeError(f"kcat failed with {kcat.returncode}")
-    return sorted((int(partition), int(offset), text) for partition, offset, text in rows)
-
-
 def check(record, postgres, bootstrap, compares_messages=True, compares_dead_letters=True):
-    """Messages cannot be compared where the database or the cluster was replaced: changes are sent again, dated again."""
-    verdict = Verdict()
+    """Messages cannot be compared where the database or the cluster was replaced: changes are sent again, dated again.
+
+    Recovery can change a purchase while this reads: what is published before the topic is read must be in the topic, and
+    what the topic holds must be in the timeline afterwards.
+    """
+    published = evidence.published(postgres) if compares_messages else None
+    messages = evidence.changed_messages(bootstrap) if compares_messages else None
+    return judge(record, postgres, published, messages, compares_dead_letters)
+
+
+def judge(record, postgres, published, messages, compares_dead_letters=True):
+    """Without messages neither they nor the order of the changes are compared."""
+    verdict, found = Verdict(), evidence.Evidence(postgres)
     attempts = [attempt for all in record.attempts.values() for attempt in all]
     verdict.sent = len(record.notifications)
     verdict.accepted = sum(record.is_accepted(uuid) for uuid in record.notifications)
     verdict.repeated = sum(attempt.get("isRepetition", False) for attempt in attempts)
     verdict.retried = sum(attempt["attempt"] > 1 and not attempt.get("isRepetition") for attempt in attempts)
     verdict.given_up = sum(not record.is_accepted(uuid) for uuid in record.genuine())
-    stored = ledger(postgres)
-    verdict.stored = len(stored)
-    check_ledger(record, stored, verdict)
+    verdict.stored = len(found.stored)
+    check_ledger(record, found.stored, verdict)
     if compares_dead_letters:
         check_dead_letters(record, postgres, verdict)
-    check_changes(postgres, bootstrap if compares_messages else None, verdict)
-    check_access(record, postgres, stored, verdict)
+    check_timeline(found.timeline, verdict)
+    if messages is not None:
+        check_messages(found.timeline, published, messages, verdict)
+    contents.check_originals(record, postgres, found.stored, verdict)
+    contents.check_states(record, found, verdict, knows_order=messages is not None)
+    check_access(record, found, verdict)
     return verdict
 
 
@@ -147,61 +114,60 @@ def check_dead_letters(record, postgres, verdict):
             verdict.wrong.append(f"{uuid}: genuine, and rejected for {found[uuid]}")
 
 
-def check_changes(postgres, bootstrap, verdict):
-    """The timeline has an effect once, and subscriptions.changed without repeats equals the timeline, in its order.
-
-    Recovery can change a purchase while this reads: what is published before the topic is read must be in the topic, and
-    what the topic holds must be in the timeline afterwards.
-    """
-    query = "select notification_uuid, environment, original_transaction_id, revision from timeline"
-    published = {tuple(row) for row in postgres.sql(f"{query} where published_at is not null")} if bootstrap else set()
-    messages = changed_messages(bootstrap) if bootstrap else []
-    timeline = collections.Counter(tuple(row) for row in postgres.sql(query))
-    effects = collections.Counter(effect[:3] for effect in timeline.elements())
+def check_timeline(timeline, verdict):
+    """An effect occurs once, and so does a revision of a purchase."""
+    effects = collections.Counter((change.uuid, *change.purchase) for change in timeline)
     verdict.changes = len(effects)
     verdict.twice += [f"{' '.join(effect)}: {count} rows of the timeline" for effect, count in effects.items() if count > 1]
-    revisions = collections.Counter(effect[1:] for effect in timeline.elements())
+    revisions = collections.Counter((*change.purchase, str(change.revision)) for change in timeline)
     verdict.twice += [
         f"{' '.join(purchase)}: {count} changes have this revision" for purchase, count in revisions.items() if count > 1]
-    if not bootstrap:
-        return
+
+
+def check_messages(timeline, published, messages, verdict):
+    """subscriptions.changed without repeats equals the timeline, word for word and in its order."""
+    rows = {(change.uuid, *change.purchase, change.revision): change for change in timeline}
     sent, newest = {}, {}
-    for _, _, text in messages:
-        message = json.loads(text)
-        purchase = (message["environment"], message["originalTransactionId"])
-        effect = (message["notificationUUID"].lower(), *purchase, str(message["revision"]))
+    for _, _, key, text in messages:
+        message = evidence.told(text)
+        effect, name = (message.uuid, *message.purchase, message.revision), f"{message.uuid} {' '.join(message.purchase)}"
         if effect in sent:
             if sent[effect] != text:
-                verdict.wrong.append(f"{' '.join(effect)}: repeated with other content")
+                verdict.wrong.append(f"{name}: repeated with other content")
             continue
         sent[effect] = text
-        if int(effect[3]) <= newest.get(purchase, 0):
-            verdict.wrong.append(f"{' '.join(effect)}: sent behind revision {newest[purchase]}")
-        newest[purchase] = int(effect[3])
-    verdict.lost += [f"{' '.join(effect)}: in the timeline, and never sent" for effect in published - sent.keys()]
-    verdict.wrong += [f"{' '.join(effect)}: sent, and not in the timeline" for effect in sent.keys() - timeline.keys()]
+        if message.revision <= newest.get(message.purchase, 0):
+            verdict.wrong.append(f"{name}: sent behind revision {newest[message.purchase]}")
+        newest[message.purchase] = message.revision
+        if key != message.purchase[1]:
+            verdict.wrong.append(f"{name}: sent under the key {key}")
+        if effect not in rows:
+            verdict.wrong.append(f"{name}: sent, and not in the timeline")
+        else:
+            verdict.wrong += [f"{name}: {difference}" for difference in differences(message, rows[effect])]
+    verdict.lost += [f"{' '.join(map(str, effect))}: in the timeline, and never sent" for effect in published - sent.keys()]
 
 
-def check_access(record, postgres, stored, verdict):
+def differences(message, row):
+    """Between a message and its row. Postgres has microseconds, and the message rounds them."""
+    for field in evidence.TOLD:
+        sent, kept = getattr(message, field), getattr(row, field)
+        if sent != kept and not (field == "appliedAt" and abs(sent - kept) <= 1):
+            yield f"the message says {field} {sent}, and the timeline {kept}"
+    if message.changes != json.loads(row.changes):
+        yield f"the message tells {message.changes}, and the timeline {row.changes}"
+
+
+def check_access(record, found, verdict):
     """Access of each purchase all of whose notifications are stored, at every boundary and a millisecond before."""
-    histories = collections.defaultdict(list)
-    for uuid, line in record.genuine().items():
-        if line.get("originalTransactionId"):
-            histories[line["environment"], line["originalTransactionId"]].append(line)
-    found = collections.defaultdict(list)
-    for environment, purchase, product, start, end, reason in postgres.sql(
-            "select environment, original_transaction_id, product_id, (extract(epoch from lower(period)) * 1000)::bigint,"
-            " (extract(epoch from upper(period)) * 1000)::bigint, reason from access_period"):
-        found[environment, purchase].append((product, int(start), int(end) if end else None, False))
-    for purchase, lines in histories.items():
-        lines.sort(key=lambda line: line["signedDate"])
+    for purchase, lines in record.purchases().items():
         said = [line["access"] for line in lines if line.get("access") is not None]
-        if not said or any(line["uuid"] not in stored for line in lines):
+        if not said or any(line["uuid"] not in found.stored for line in lines):
             continue
         verdict.purchases += 1
         expected = [
             (period["productId"], period["startsAt"], period.get("endsAt"), period["isGrace"]) for period in said[-1]]
-        moment = first_difference(expected, found[purchase], lines[-1]["signedDate"])
+        moment = first_difference(expected, found.periods[purchase], lines[-1]["signedDate"])
         if moment:
             verdict.wrong.append(f"{' '.join(purchase)}: access at {moment[0]}: {moment[2]} instead of {moment[1]}")
 

@@ -5,7 +5,9 @@ import time
 
 from . import checker
 from .drain import drain
+from .evidence import IS_NOTIFICATION
 from .ports import wait_until
+from .record import Record
 
 
 def say(text):
@@ -17,7 +19,7 @@ def until_stored(deployment, count, seconds=120):
 
 
 def stored(deployment):
-    rows = deployment.postgres.sql(f"select count(*) from notification where {checker.IS_NOTIFICATION}", check=False)
+    rows = deployment.postgres.sql(f"select count(*) from notification where {IS_NOTIFICATION}", check=False)
     return int(rows[0][0]) if rows else 0
 
 
@@ -25,7 +27,7 @@ def conclude(deployment, seconds=120, compares_messages=True, compares_dead_lett
     """Waits until everything was sent and has had its effect, compares, prints, and returns the exit code."""
     wait_until("the simulator does not come to its end", 600, lambda: deployment.progress().get("isFinished"))
     # To read that of an hour and to compare it takes minutes, which are no part of how long the pipeline drains.
-    record = checker.Record(deployment.record)
+    record = Record(deployment.record)
     began = time.monotonic()
     left = drain(deployment, seconds, compares_dead_letters, record)
     took = time.monotonic() - began
@@ -36,8 +38,7 @@ def conclude(deployment, seconds=120, compares_messages=True, compares_dead_lett
         say(problem)
     for text in deployment.exits:
         say(f"ended by itself: {text}")
-    say(f"{verdict.sent} sent, {verdict.accepted} accepted, {verdict.given_up} given up by Apple, {verdict.stored} in the ledger, "
-        f"{verdict.changes} changes, access of {verdict.purchases} purchases compared")
+    say(f"{verdict.sent} sent, {verdict.accepted} accepted, {verdict.given_up} given up by Apple; {verdict.compared()}")
     say(f"{len(verdict.lost)} lost, {len(verdict.twice)} twice, {len(verdict.wrong)} wrong, {len(verdict.stuck)} stuck; drained "
         f"within {took:.1f} s")
     return 1 if deployment.has_failed else 0

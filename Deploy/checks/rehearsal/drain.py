@@ -1,7 +1,7 @@
 """Waits until everything that was sent has had its effect."""
 import time
 
-from . import checker
+from .record import Record
 
 
 def drain(deployment, seconds, with_dead_letters=True, record=None):
@@ -12,7 +12,7 @@ def drain(deployment, seconds, with_dead_letters=True, record=None):
     end = time.monotonic() + seconds
     while True:
         if not record and deployment.progress().get("isFinished", False):
-            record = checker.Record(deployment.record)
+            record = Record(deployment.record)
         left = remaining(deployment, record, with_dead_letters) if record else ["the simulator has deliveries left"]
         if not left or time.monotonic() > end:
             return left

@@ -1,6 +1,7 @@
 """A private Postgres that can crash, fill its disk and refuse connections."""
 import os
 import pathlib
+import re
 import shutil
 import socket
 import struct
@@ -23,7 +24,7 @@ class Postgres:
     def __init__(self, directory, authentication="trust", has_own_disk=False):
         self.bin, self.directory, self.port = programs(), pathlib.Path(directory), free_port()
         self.is_root = os.geteuid() == 0
-        self.disk = None
+        self.disk, self.database = None, "postgres"
         self.directory.mkdir(mode=0o755, parents=True, exist_ok=True)
         if has_own_disk and self.is_root:
             subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2g", "postgres", str(self.directory)], check=True)
@@ -56,7 +57,7 @@ class Postgres:
         return self._run("pg_ctl", "-D", self.data, "status", check=False).returncode == 0
 
     def url(self, user="storekeeper", port=None):
-        return f"postgres://{user}@127.0.0.1:{port or self.port}/postgres"
+        return f"postgres://{user}@127.0.0.1:{port or self.port}/{self.database}"
 
     def sql(self, text, check=True):
         """Rows of texts; null is an empty text."""
@@ -72,6 +73,26 @@ class Postgres:
 
     def value(self, text):
         return self.sql(text)[0][0]
+
+    def rows(self, *queries):
+        """Rows of texts of several queries at one moment, as they arrive, each behind the number of its query; null is an empty
+        text."""
+        commands = ["begin isolation level repeatable read read only"]
+        for query in queries:
+            commands += [f"\\echo {NEXT}", f"copy ({query}) to stdout"]
+        with subprocess.Popen(
+                [str(self.bin / "psql"), "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1",
+                 *[f"--command={command}" for command in commands], self.url()],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace") as psql:
+            number = -1
+            for line in psql.stdout:
+                if line == f"{NEXT}\n":
+                    number += 1
+                else:
+                    yield number, *map(unescaped, line.removesuffix("\n").split("\t"))
+            error = psql.stderr.read()
+        if psql.returncode != 0:
+            raise RuntimeError(f"SQL failed: {error.strip()}")
 
     # Backup and restore
 
@@ -166,6 +187,20 @@ class Postgres:
                 log.seek(0)
                 raise RuntimeError(f"{program} failed: {log.read()[-2000:]}")
         return done
+
+
+# A line that no row is.
+NEXT = "\x1d"
+ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+
+
+def unescaped(field):
+    """A field of COPY's text format."""
+    if "\\" not in field:
+        return field
+    if field == "\\N":
+        return ""
+    return re.sub(r"\\(.)", lambda found: ESCAPES.get(found[1], found[1]), field)
 
 
 def becomes_ready(postgres):
