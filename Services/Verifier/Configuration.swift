@@ -22,7 +22,7 @@ struct Configuration: WorkerVariables {
     let deferredShare = Variable.double(
         "STOREKEEPER_VERIFIER_DEFERRED_SHARE",
         "share of one core for what waits in notifications.deferred: certificate chains that were never verified before, "
-            + "mostly forged ones, beyond the first \(ChainBudget.perSecond) a second",
+            + "mostly forged ones, beyond the first \(ChainBudget.perSecond) a second, and repeats of rejected payloads",
         default: "0.25", in: 0.01...1)
     let batch = Variable.batchLimit
     let rejectionRun = Variable.rejectionRun

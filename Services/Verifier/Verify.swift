@@ -12,9 +12,10 @@ struct Verify: Stage {
     /// The current verifier: trust and apps can change while the process runs.
     let verifier: @Sendable () -> SignedDataVerifier
     let now: @Sendable () -> Date
-    /// For verifying unknown chains; what exceeds it is dropped here as `chain-deferred` and decided in the slower lane. Nil is
-    /// unlimited.
-    var budget: ChainBudget?
+    /// For unknown chains; what exceeds it is dropped here as `chain-deferred` and decided in the slower lane. Nil is unlimited.
+    var budget: UnknownChains?
+    /// For payloads that were posted before. Nil verifies each of them.
+    var repeats: RepeatedPayloads?
     /// Number of records verified in parallel.
     var cores: Int
     /// Called for each genuine payload of an app that is not configured.
@@ -28,6 +29,25 @@ struct Verify: Stage {
     }
 
     func process(
+        _ deliveries: [Delivery<ReceivedNotification>]
+    ) async throws -> [StageResult<VerifiedNotification, VerifyReason>] {
+        guard let repeats else { return try await results(deliveries) }
+        let sorted = repeats.sorted(deliveries, digests: await deliveries.concurrentMap(cores: cores, Self.digest))
+        let results = try await results(sorted.indices.map { deliveries[$0] })
+        repeats.note(results, of: sorted)
+        var merged: [StageResult<VerifiedNotification, VerifyReason>] = deliveries.indices.map {
+            .discard(repeats.wasForwarded(sorted.digests[$0]) ? .repeated : .repeatDeferred)
+        }
+        for (index, result) in zip(sorted.indices, results) { merged[index] = result }
+        return merged
+    }
+
+    /// Only of what clients post: what recovery or an operator puts back is to pass again.
+    private static func digest(_ delivery: Delivery<ReceivedNotification>) -> [UInt8]? {
+        delivery.message.source == .webhook ? SHA256Hash.digest(delivery.message.signedPayload) : nil
+    }
+
+    private func results(
         _ deliveries: [Delivery<ReceivedNotification>]
     ) async throws -> [StageResult<VerifiedNotification, VerifyReason>] {
         var findings = await findings(deliveries)
@@ -50,10 +70,31 @@ struct Verify: Stage {
     private func findings(_ deliveries: [Delivery<ReceivedNotification>]) async -> [Finding] {
         let now = now()
         let verifier = verifier()
-        let budget = budget
-        return await deliveries.concurrentMap(cores: cores) {
-            Self.finding(on: $0.message, by: verifier, now: now, budget: budget)
+        guard let budget else {
+            return await deliveries.concurrentMap(cores: cores) {
+                Self.finding(on: $0.message, by: verifier, now: now, budget: nil)
+            }
         }
+        var findings = await deliveries.concurrentMap(cores: cores) {
+            Self.finding(on: $0.message, by: verifier, now: now, budget: ChainBudget.none)
+        }
+        // Chains that occur again and again are looked at first: a forger needs a new chain each time, Apple has a handful.
+        let unknown = findings.indices.reduce(into: [[UInt8]: [Int]]()) { chains, index in
+            if let chain = findings[index].rejection?.chain { chains[chain, default: []].append(index) }
+        }
+        for wave in budget.waves(of: unknown) {
+            let decided = await wave.concurrentMap(cores: cores) { records in
+                budget.decide(records) {
+                    Self.finding(on: deliveries[$0].message, by: verifier, now: now, budget: budget.proofs)
+                } isOpen: {
+                    $0.rejection?.chain != nil
+                } failedBefore: {
+                    $0.rejection?.reason == .signature
+                }
+            }
+            for (index, finding) in decided.joined() { findings[index] = finding }
+        }
+        return findings
     }
 
     private static func finding(
@@ -78,7 +119,7 @@ struct Verify: Stage {
             }
             return Finding(result: .forward(verified), rejection: nil)
         case .failure(let rejection) where rejection.reason == .chainDeferred:
-            return Finding(result: .discard(.rejected(.chainDeferred)), rejection: nil)
+            return Finding(result: .discard(.rejected(.chainDeferred)), rejection: rejection)
         case .failure(let rejection):
             return Finding(
                 result: .deadLetter(
@@ -106,11 +147,15 @@ struct Verify: Stage {
 /// Why a received payload was not passed on.
 enum VerifyReason: StageReason {
     case undecodable
+    /// The same bytes were passed on before.
+    case repeated
+    /// The same bytes were rejected before, more often than is verified here; decided in the slower lane.
+    case repeatDeferred
     case rejected(VerificationFailureReason, concernsOwnApp: Bool = false, purchase: String? = nil)
 
     init?(rawValue: String) {
-        guard rawValue != Self.undecodable.rawValue else {
-            self = .undecodable
+        if let plain = [Self.undecodable, .repeated, .repeatDeferred].first(where: { $0.rawValue == rawValue }) {
+            self = plain
             return
         }
         guard let reason = VerificationFailureReason(rawValue: rawValue) else { return nil }
@@ -120,6 +165,8 @@ enum VerifyReason: StageReason {
     var rawValue: String {
         switch self {
         case .undecodable: "undecodable"
+        case .repeated: "repeated"
+        case .repeatDeferred: "repeat-deferred"
         case .rejected(let reason, _, _): reason.rawValue
         }
     }
@@ -133,12 +180,17 @@ enum VerifyReason: StageReason {
             .rejected(.expiredAtSigning, let concernsOwnApp, _), .rejected(.notYetValid, let concernsOwnApp, _),
             .rejected(.revocationUnknown, let concernsOwnApp, _):
             concernsOwnApp
-        case .rejected: false
+        case .rejected, .repeated, .repeatDeferred: false
         }
     }
 
-    /// An unknown chain is decided in the slower lane.
-    var isDeferred: Bool { if case .rejected(.chainDeferred, _, _) = self { true } else { false } }
+    /// Decided in the slower lane.
+    var isDeferred: Bool {
+        switch self {
+        case .rejected(.chainDeferred, _, _), .repeatDeferred: true
+        case .undecodable, .repeated, .rejected: false
+        }
+    }
 
     /// A customer can cause many genuine notifications of one purchase, and send each any number of times.
     var subject: String? {

@@ -20,11 +20,15 @@ await ServiceProcess(
     let slowConnection = try await WorkerConnection(
         context, stage: .verifier, part: "deferred", reading: Topics.deferred.route, limit: 50, sharing: producer)
     let unknownApps = UnknownApps(logger: context.logger, now: context.clock.now)
+    func budget(_ perSecond: Int) -> ChainBudget {
+        ChainBudget(perSecond: Double(perSecond), burst: perSecond, instant: context.clock.instant)
+    }
     var services: [any Service] = [trusted]
     var stage = Verify(
         verifier: { trusted.verifier }, now: context.clock.now,
-        budget: ChainBudget(
-            perSecond: Double(ChainBudget.perSecond), burst: ChainBudget.perSecond, instant: context.clock.instant),
+        budget: UnknownChains(
+            proofs: budget(ChainBudget.perSecond), signatures: budget(UnknownChains.signaturesPerSecond)),
+        repeats: RepeatedPayloads(budget: budget(RepeatedPayloads.perSecond)),
         cores: settings.usableCores,
         unknownApp: unknownApps.notice)
     if settings.revocation != .off {
@@ -37,6 +41,7 @@ await ServiceProcess(
     }
     var patient = stage
     patient.budget = nil
+    patient.repeats = nil
     patient.cores = 1
     let slowLane = VerifyDeferred(
         verify: patient, share: settings.deferredShare, clock: ContinuousClock(), instant: context.clock.instant)

@@ -8,7 +8,8 @@ public enum Topics {
         readers: [.verifier])
 
     /// Payloads under a certificate chain that the verifier had not verified before, while its budget was used up: of genuine
-    /// notifications at most the first few after Apple has changed its certificate, and otherwise forgeries.
+    /// notifications at most the first few after Apple has changed its certificate, and otherwise forgeries. Also repeats of rejected
+    /// payloads, beyond a number a second.
     public static let deferred = Topic<ReceivedNotification>(
         "notifications.deferred", key: .none, partitions: 8, writers: [.verifier], readers: [.verifier])
 

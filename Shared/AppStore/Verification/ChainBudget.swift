@@ -8,6 +8,9 @@ public final class ChainBudget: Sendable {
     /// What a verifier proves per second beside its other work: a tenth of a core.
     public static let perSecond = 50
 
+    /// Nothing: unknown chains are left open before any signature is verified.
+    public static let none = ChainBudget(perSecond: 0, burst: 0, instant: { .now })
+
     private struct State {
         var tokens: Double
         var refilledAt: ContinuousClock.Instant
@@ -30,15 +33,20 @@ public final class ChainBudget: Sendable {
         state = Mutex(State(tokens: Double(burst), refilledAt: instant()))
     }
 
+    /// Whether one could be taken.
+    var isAvailable: Bool { burst > 0 && use(0) }
+
     /// Takes one; false where none is left.
-    func take() -> Bool {
+    public func take() -> Bool { burst > 0 && use(1) }
+
+    private func use(_ tokens: Double) -> Bool {
         let now = instant()
         return state.withLock { state in
             let elapsed = state.refilledAt.duration(to: now) / .seconds(1)
             state.tokens = min(burst, state.tokens + max(0, elapsed) * rate)
             state.refilledAt = now
             guard state.tokens >= 1 else { return false }
-            state.tokens -= 1
+            state.tokens -= tokens
             return true
         }
     }

@@ -66,7 +66,7 @@ final class PayloadProver: Sendable {
             throw VerificationFailure(.malformed, "not three segments separated by dots")
         }
         let known = proven(parts.header, now: now, hint: hint)
-        let candidate = known == nil ? try candidate(parts.header, now: now) : nil
+        let candidate = known == nil ? try candidate(parts.header, now: now, budget: budget) : nil
         guard let payload = Base64.decode(parts.payload, .url) else {
             throw VerificationFailure(.malformed, "the payload is not canonical base64url")
         }
@@ -143,66 +143,92 @@ final class PayloadProver: Sendable {
         }
     }
 
-    /// The certificates of a header, not yet proven.
-    private struct Candidate {
-        let header: SignatureHeader
-        let offered: Certificate
-        let leaf: Certificate
+    /// What a header names, before a signature under it is verified.
+    private enum Candidate {
+        /// Proven already, under another header.
+        case proven(ValidatedChain)
+        case unknown(UnknownChain)
+
         /// Nil where the leaf's key is of another kind: path verification reports that.
-        let leafKey: P256PublicKey?
+        var leafKey: P256PublicKey? {
+            switch self {
+            case .proven(let chain): chain.leafKey
+            case .unknown(let chain): chain.leaf.p256PublicKey
+            }
+        }
+    }
+
+    /// Certificates that were never proven and never rejected.
+    private struct UnknownChain {
+        let leaf: Certificate
+        let intermediate: Certificate
+        let offered: Certificate
         /// Of the certificates that matter.
         let digest: [UInt8]
     }
 
-    private func candidate(_ segment: ArraySlice<UInt8>, now: Date) throws(VerificationFailure) -> Candidate {
+    /// In the order of what it costs: a rejected chain costs its digest, and one beyond the budget no more than that.
+    private func candidate(
+        _ segment: ArraySlice<UInt8>, now: Date, budget: ChainBudget?
+    ) throws(VerificationFailure) -> Candidate {
         let header = try SignatureHeader(segment, policy: policy)
-        let offered = try certificate(header.offeredRoot, place: 2)
         // A third certificate that is not pinned plays no part, so it must not make a new entry either.
         var hash = SHA256Hash()
         for der in [header.leaf, header.intermediate] {
             hash.update(SHA256Hash.digest(der)[...])
         }
-        if trust.pins(offered.sha256) { hash.update(offered.sha256[...]) }
+        let offeredDigest = SHA256Hash.digest(header.offeredRoot)
+        if trust.pins(offeredDigest) { hash.update(offeredDigest[...]) }
         let digest = hash.digest()
-        let leaf = try certificate(header.leaf, place: 0)
-        return Candidate(
-            header: header, offered: offered, leaf: leaf, leafKey: leaf.p256PublicKey, digest: digest)
+        if let rejection = rejected.rejection(of: digest) { throw rejection }
+        let offered = try certificate(header.offeredRoot, place: 2)
+        if let chain = chains.proof(for: digest[...], now: now) { return .proven(chain) }
+        guard budget?.isAvailable ?? true else { throw Self.deferred(digest) }
+        return .unknown(
+            UnknownChain(
+                leaf: try certificate(header.leaf, place: 0),
+                intermediate: try certificate(header.intermediate, place: 1),
+                offered: offered, digest: digest))
     }
 
-    private func chain(of candidate: Candidate, now: Date, budget: ChainBudget?) throws(VerificationFailure)
-        -> ValidatedChain
-    {
-        if let chain = chains.proof(for: candidate.digest[...], now: now) { return chain }
-        if let rejection = rejected.rejection(of: candidate.digest) { throw rejection }
-        let intermediate = try certificate(candidate.header.intermediate, place: 1)
-        guard budget?.take() ?? true else {
-            throw VerificationFailure(
-                .chainDeferred, "the budget for unknown certificate chains is used up; it is verified later")
+    private static func deferred(_ chain: [UInt8]) -> VerificationFailure {
+        VerificationFailure(
+            .chainDeferred, "the budget for unknown certificate chains is used up; it is verified later", chain: chain)
+    }
+
+    private func chain(
+        of candidate: Candidate, now: Date, budget: ChainBudget?
+    ) throws(VerificationFailure) -> ValidatedChain {
+        let unknown: UnknownChain
+        switch candidate {
+        case .proven(let chain): return chain
+        case .unknown(let chain): unknown = chain
         }
-        switch try validated(candidate, intermediate, now: now) {
+        guard budget?.take() ?? true else { throw Self.deferred(unknown.digest) }
+        switch try validated(unknown, now: now) {
         case .success(let chain):
-            chains.insert(chain, for: candidate.digest[...], now: now)
-            intermediates.insert(intermediate, for: intermediate.sha256[...], now: now)
+            chains.insert(chain, for: unknown.digest[...], now: now)
+            intermediates.insert(unknown.intermediate, for: unknown.intermediate.sha256[...], now: now)
             return chain
         case .failure(let failure):
             let rejection = VerificationFailure(failure)
-            rejected.insert(rejection, for: candidate.digest)
+            rejected.insert(rejection, for: unknown.digest)
             throw rejection
         }
     }
 
     private func validated(
-        _ candidate: Candidate, _ intermediate: Certificate, now: Date
+        _ candidate: UnknownChain, now: Date
     ) throws(VerificationFailure) -> Result<ValidatedChain, ChainFailure> {
         // A leaf that names another issuer is rejected by its name, at no cost.
-        if let known = intermediates.proof(for: intermediate.sha256[...], now: now),
+        if let known = intermediates.proof(for: candidate.intermediate.sha256[...], now: now),
             candidate.leaf.issuer == known.subject, !candidate.leaf.isSigned(by: known)
         {
             return .failure(.untrusted("the leaf is not signed by the intermediate"))
         }
         do {
             return try validator.validate(
-                leaf: candidate.leaf, intermediate: intermediate, offered: candidate.offered)
+                leaf: candidate.leaf, intermediate: candidate.intermediate, offered: candidate.offered)
         } catch {
             throw VerificationFailure(.chainUntrusted, "the chain could not be verified: \(error)")
         }

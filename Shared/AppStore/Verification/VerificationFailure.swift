@@ -11,10 +11,16 @@ public struct VerificationFailure: Error, Sendable, Hashable, CustomStringConver
     public let bundleId: String?
     /// Apple signed it for a configured app: only Apple or this deployment can cause such a failure.
     public let concernsOwnApp: Bool
+    /// The certificate chain that is not proven yet, by a digest; nil for other reasons than
+    /// ``VerificationFailureReason/chainDeferred``.
+    public let chain: [UInt8]?
 
-    init(_ reason: VerificationFailureReason, _ message: String, bundleId: String? = nil, concernsOwnApp: Bool = false)
-    {
+    init(
+        _ reason: VerificationFailureReason, _ message: String, bundleId: String? = nil, concernsOwnApp: Bool = false,
+        chain: [UInt8]? = nil
+    ) {
         self.reason = reason
+        self.chain = chain
         var text = message[...]
         while text.utf8.count > Self.maximumMessageBytes { text.removeLast() }
         self.message = String(text)
@@ -24,12 +30,13 @@ public struct VerificationFailure: Error, Sendable, Hashable, CustomStringConver
 
     /// The same failure, in the JWS of a member.
     func nested(in member: String, bundleId: String?) -> VerificationFailure {
-        VerificationFailure(reason, "\(member): \(message)", bundleId: bundleId, concernsOwnApp: true)
+        VerificationFailure(reason, "\(member): \(message)", bundleId: bundleId, concernsOwnApp: true, chain: chain)
     }
 
     /// The same failure of a payload that Apple signed, and that names this app.
     func naming(_ bundleId: String?) -> VerificationFailure {
-        VerificationFailure(reason, message, bundleId: bundleId ?? self.bundleId, concernsOwnApp: concernsOwnApp)
+        VerificationFailure(
+            reason, message, bundleId: bundleId ?? self.bundleId, concernsOwnApp: concernsOwnApp, chain: chain)
     }
 
     /// The same failure, which concerns a configured app if what Apple signed names one.

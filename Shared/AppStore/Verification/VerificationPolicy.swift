@@ -11,7 +11,7 @@ public struct VerificationPolicy: Sendable {
     /// Number of cached headers. Apple signs with a handful of certificates at a time.
     public var cachedHeaders = 64
     /// Number of cached failed chains.
-    public var rememberedRejections = 4096
+    public var rememberedRejections = 16_384
     /// How long a proven header is cached, in seconds.
     public var cacheLifetime = 3600.0
 

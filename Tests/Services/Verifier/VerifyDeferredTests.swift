@@ -4,6 +4,7 @@ import Development
 import Foundation
 import Pipeline
 import Signatures
+import Synchronization
 import Testing
 
 @testable import Verifier
@@ -19,7 +20,7 @@ import Testing
         let forged = try Self.forged(20, material)
         var stage = Verify(verifier: { verifier }, now: { Self.now }, cores: 2)
         #expect(Self.outcomes(try await stage.process([Self.delivery(genuine)])) == ["forwarded"])
-        stage.budget = ChainBudget(perSecond: 0, burst: 4, instant: { .now })
+        stage.budget = Self.budget(4)
         let results = try await stage.process((forged + [genuine]).map(Self.delivery))
         #expect(Self.outcomes(results).filter { $0 == "chain-deferred" }.count == 16)
         #expect(Self.outcomes(results).filter { $0 == "chain-untrusted" }.count == 4)
@@ -35,7 +36,7 @@ import Testing
         let material = try ForgeryMaterial(now: Self.now)
         let verifier = try material.verifier()
         var stage = Verify(verifier: { verifier }, now: { Self.now }, cores: 1)
-        stage.budget = ChainBudget(perSecond: 0, burst: 0, instant: { .now })
+        stage.budget = Self.budget(0)
         let message = ReceivedNotification(
             signedPayload: try material.signed(material.envelope()), source: .webhook, receivedAt: Self.now)
         let record = Batch.Record(
@@ -49,6 +50,63 @@ import Testing
         }
         #expect(reason.isDeferred)
         #expect(!reason.countsTowardsRejectionLimit)
+    }
+
+    @Test func `Verifier that has just started proves the chain that recurs, not the forged ones before it`()
+        async throws
+    {
+        let material = try ForgeryMaterial(now: Self.now)
+        let verifier = try material.verifier()
+        let stage = Verify(verifier: { verifier }, now: { Self.now }, budget: Self.budget(1), cores: 2)
+        let genuine = try (0..<5).map { _ in try material.signed(material.envelope()) }
+        let results = try await stage.process((try Self.forged(30, material) + genuine).map(Self.delivery))
+        #expect(
+            Self.outcomes(results) == Array(repeating: "chain-deferred", count: 30)
+                + Array(repeating: "forwarded", count: 5))
+    }
+
+    @Test func `Verifier remembers over batches which chains recur`() async throws {
+        let material = try ForgeryMaterial(now: Self.now)
+        let verifier = try material.verifier()
+        let start = ContinuousClock.now
+        let time = Mutex(start)
+        let proofs = ChainBudget(perSecond: 1, burst: 1, instant: { time.withLock(\.self) })
+        #expect(proofs.take())
+        let stage = Verify(
+            verifier: { verifier }, now: { Self.now },
+            budget: UnknownChains(
+                proofs: proofs, signatures: ChainBudget(perSecond: 0, burst: 1000, instant: { .now })), cores: 2)
+        func genuine() throws -> Delivery<ReceivedNotification> {
+            Self.delivery(try material.signed(material.envelope()))
+        }
+        #expect(Self.outcomes(try await stage.process([genuine()])) == ["chain-deferred"])
+        time.withLock { $0 = start + .seconds(1) }
+        let results = try await stage.process((try Self.forged(20, material)).map(Self.delivery) + [genuine()])
+        #expect(Self.outcomes(results) == Array(repeating: "chain-deferred", count: 20) + ["forwarded"])
+    }
+
+    @Test func `Verifier checks no more signatures under unknown chains than its budget allows`() async throws {
+        let material = try ForgeryMaterial(now: Self.now)
+        let verifier = try material.verifier()
+        let forged = try Self.forged(8, material).map { payload in
+            // Signed by nobody: without a budget of its own it would cost a signature each time, and no chain.
+            Array(payload.prefix { $0 != UInt8(ascii: ".") }) + Array(".e30.".utf8)
+                + Base64.encode([UInt8](repeating: 1, count: 64), .url)
+        }
+        let stage = Verify(
+            verifier: { verifier }, now: { Self.now },
+            budget: UnknownChains(
+                proofs: ChainBudget(perSecond: 0, burst: 100, instant: { .now }),
+                signatures: ChainBudget(perSecond: 0, burst: 3, instant: { .now })), cores: 1)
+        let outcomes = Self.outcomes(try await stage.process(forged.map(Self.delivery)))
+        #expect(outcomes.filter { $0 == "signature" }.count == 3)
+        #expect(outcomes.filter { $0 == "chain-deferred" }.count == 5)
+    }
+
+    private static func budget(_ proofs: Int) -> UnknownChains {
+        UnknownChains(
+            proofs: ChainBudget(perSecond: 0, burst: proofs, instant: { .now }),
+            signatures: ChainBudget(perSecond: 0, burst: 1000, instant: { .now }))
     }
 
     /// Apple's intermediate with forged leaves, each with a key that signed its payload.

@@ -1,4 +1,5 @@
 import AppStore
+import Development
 import Foundation
 import Signatures
 
@@ -47,7 +48,8 @@ extension ForgeryMaterial {
             changed[bit / 8] ^= 1 << UInt8(bit % 8)
             cases.append(("with bit \(bit) changed", with(changed)))
         }
-        let foreignHeader = Base64.encode(CompactJWS.headerJSON(x5c: stranger.x5c), .url)
+        // A chain of its own: once a chain is rejected, that is the reason for everything under it.
+        let foreignHeader = Base64.encode(CompactJWS.headerJSON(x5c: try DevelopmentAuthority(now: now).x5c), .url)
         let another = try underTrustedRoot()
         return cases.map { Forgery("a signature \($0.0)", .signature, $0.1) } + [
             Forgery(

@@ -58,6 +58,24 @@ import Testing
         #expect(Self.reason(verifier.notification(genuine, now: Self.now, budget: one)) == nil)
     }
 
+    @Test
+    func `Verifier rejects a chain that it rejected before, and leaves an unknown one open, before any signature`()
+        throws
+    {
+        let material = try ForgeryMaterial(now: Self.now)
+        let verifier = try material.verifier()
+        let own = try DevelopmentAuthority(now: Self.now)
+        let forged = try material.underChain([own.leaf, own.intermediate, own.root], key: own.leafKey)
+        let unsigned =
+            Array(forged.prefix { $0 != UInt8(ascii: ".") }) + Array(".e30.".utf8)
+            + Base64.encode([UInt8](repeating: 1, count: 64), .url)
+        let open = verifier.notification(unsigned, now: Self.now, budget: ChainBudget.none)
+        #expect(Self.reason(open) == .chainDeferred)
+        #expect(Self.reason(verifier.notification(unsigned, now: Self.now)) == .signature)
+        #expect(Self.reason(verifier.notification(forged, now: Self.now)) == .chainUntrusted)
+        #expect(Self.reason(verifier.notification(unsigned, now: Self.now)) == .chainUntrusted)
+    }
+
     @Test func `FailedChains remembers a rejected chain, and is bounded`() throws {
         let material = try ForgeryMaterial(now: Self.now)
         let verifier = try material.verifier()

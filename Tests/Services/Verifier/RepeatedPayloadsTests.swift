@@ -1,0 +1,83 @@
+import AppStore
+import Contracts
+import Foundation
+import Pipeline
+import Testing
+
+@testable import Verifier
+
+@Suite struct RepeatedPayloadsTests {
+    private static let now = VerifyTests.now
+
+    @Test func `Verifier drops repeats of what it passed on beyond its budget, and never the first record`()
+        async throws
+    {
+        let stage = try Self.stage(repeats: 2)
+        let letter = try VerifyTests.letter(by: VerifyTests.authority.get())
+        let all = (0..<6).map { Self.delivery(letter, offset: $0) }
+        #expect(
+            try await Self.outcomes(stage, all)
+                == ["forwarded", "forwarded", "forwarded", "repeated", "repeated", "repeated"])
+        // Read again, as after a failure: the first one is no repeat of itself.
+        #expect(try await Self.outcomes(stage, [all[0], all[1]]) == ["forwarded", "repeated"])
+        let other = try VerifyTests.letter(by: VerifyTests.authority.get())
+        #expect(try await Self.outcomes(stage, [Self.delivery(other, offset: 7)]) == ["forwarded"])
+    }
+
+    @Test func `Verifier passes what recovery puts back, however often it was posted`() async throws {
+        let stage = try Self.stage(repeats: 0)
+        let letter = try VerifyTests.letter(by: VerifyTests.authority.get())
+        #expect(try await Self.outcomes(stage, [Self.delivery(letter, offset: 0)]) == ["forwarded"])
+        for source in [NotificationSource.history, .replay] {
+            let again = Self.delivery(letter, offset: 1, source: source)
+            #expect(try await Self.outcomes(stage, [again]) == ["forwarded"])
+        }
+    }
+
+    @Test func `Verifier decides repeats of what it rejected in the slower lane`() async throws {
+        let stage = try Self.stage(repeats: 1)
+        let letter = try VerifyTests.letter(by: VerifyTests.authority.get(), bundleId: "com.example.other")
+        let all = (0..<4).map { Self.delivery(letter, offset: $0) }
+        #expect(
+            try await Self.outcomes(stage, all)
+                == ["app-unknown", "app-unknown", "repeat-deferred", "repeat-deferred"])
+        #expect(VerifyReason.repeatDeferred.isDeferred)
+        #expect(!VerifyReason.repeated.isDeferred)
+        #expect(VerifyReason(rawValue: "repeated") == .repeated)
+    }
+
+    @Test func `BoundedTable drops the entry that was added first`() {
+        var table = BoundedTable<Int, Int>(capacity: 2)
+        for number in 0..<3 { table[number] = number }
+        table[2] = 7
+        #expect(table[0] == nil)
+        #expect(table[1] == 1)
+        #expect(table[2] == 7)
+    }
+
+    private static func stage(repeats: Int) throws -> Verify {
+        let verifier = try VerifyTests.verifier()
+        return Verify(
+            verifier: { verifier }, now: { now },
+            repeats: RepeatedPayloads(budget: ChainBudget(perSecond: 0, burst: repeats, instant: { .now })), cores: 2)
+    }
+
+    private static func delivery(
+        _ payload: [UInt8], offset: Int64, source: NotificationSource = .webhook
+    ) -> Delivery<ReceivedNotification> {
+        Delivery(
+            message: ReceivedNotification(signedPayload: payload, source: source, receivedAt: now),
+            position: LogPosition(topic: Topics.received.name, partition: 0, offset: offset))
+    }
+
+    private static func outcomes(
+        _ stage: Verify, _ deliveries: [Delivery<ReceivedNotification>]
+    ) async throws -> [String] {
+        try await stage.process(deliveries).map { result in
+            switch result {
+            case .forward: "forwarded"
+            case .discard(let reason), .deadLetter(let reason, _): reason.rawValue
+            }
+        }
+    }
+}
