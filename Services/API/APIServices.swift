@@ -14,7 +14,6 @@ struct APIServices: Sendable {
     let housekeeping: Housekeeping
     let horizon: EventHorizon
     let definitions: DefinitionTable
-    let previews: PreviewCheck
     private let uploads: UploadAccess
 
     init(_ context: ServiceContext<Configuration>) throws {
@@ -36,11 +35,9 @@ struct APIServices: Sendable {
             database: database,
             isRead: context.health.readinessCheck("definitions", waitingFor: "the entitlement definitions"),
             logger: context.logger)
-        previews = PreviewCheck(
-            database: database, definitions: definitions, clock: context.clock, logger: context.logger)
         let dependencies = Dependencies(
             document: document, database: database, keys: keys, horizon: horizon, definitions: definitions,
-            cursor: Cursor { keys.cursorSecret }, uploads: uploads.services, previews: previews, clock: context.clock,
+            cursor: Cursor { keys.cursorSecret }, uploads: uploads.services, clock: context.clock,
             newId: { UUID() },
             sleep: { try await Task.sleep(for: $0) }, logger: context.logger)
         self.keys = keys
@@ -67,6 +64,6 @@ struct APIServices: Sendable {
     /// In the order of their dependencies; stopped backwards.
     var all: [any Service] {
         uploads.all + (certificate.map { [$0] } ?? [])
-            + [readiness, keys, housekeeping, horizon, definitions, previews, server]
+            + [readiness, keys, housekeeping, horizon, definitions, server]
     }
 }

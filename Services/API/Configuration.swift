@@ -31,6 +31,9 @@ struct Configuration: KafkaVariables, DatabaseVariables {
         "STOREKEEPER_SET_APP_ACCOUNT_TOKEN",
         "when a restore moves a purchase to another account, set that account's appAccountToken at Apple",
         default: "false")
+    let claimAge = Variable.duration(
+        "STOREKEEPER_CLAIM_AGE",
+        "age from which a signed transaction or receipt claims only what no other account has", default: "72h")
     let verifyReceipt = Variable.bool(
         "STOREKEEPER_VERIFY_RECEIPT",
         "ask Apple's deprecated verifyReceipt about receipts whose signature cannot be verified", default: "false")

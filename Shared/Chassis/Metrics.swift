@@ -34,11 +34,6 @@ extension Metric {
     public static let apiUploads = counter(
         "storekeeper_api_upload_parts_total",
         "Signed objects that apps uploaded, by outcome: accepted, or why they were rejected.", ["outcome"])
-    /// Whether uploads were answered as the pipeline then decided; disagreed is a fault.
-    public static let apiPreviews = counter(
-        "storekeeper_api_preview_checks_total",
-        "Answers to uploads compared with the state written later: agreed, disagreed, superseded, unchecked.",
-        ["outcome"])
     /// Response times.
     public static let apiAnswer = histogram(
         "storekeeper_api_answer_seconds", "Time from the head of a request to its answer.", ["operation"],
@@ -250,7 +245,7 @@ extension Metric {
     /// All metrics above: what is not listed here is exposed without help and with buckets for seconds.
     public static let all: [Metric] = [
         ingestRequests, ingestAcknowledgement, ingestInFlight, ingestInFlightLimit, confirmingReplicas, apiAnswers,
-        apiUploads, apiPreviews, apiAnswer, consoleAnswers, consoleAnswer, stageRecords, stageBatch, stageBatchSize,
+        apiUploads, apiAnswer, consoleAnswers, consoleAnswer, stageRecords, stageBatch, stageBatchSize,
         stageRetries, workerStalled, batchesFenced, deadLetters, lagRecords, lagSeconds, recordsExpired,
         rebalances, producerFatal, brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked,
         unknownApps, trustReloads, genuineNotifications, ledgerOutcomes, webhookToState, sharedAccounts, published,

@@ -13,19 +13,19 @@ enum ClaimStatements {
         """
         insert into account_claim as held (
             environment, original_transaction_id, bundle_id, app_account_token, since, signed_at, app_transaction_id,
-            restored_at, restored_lapsed_at, source)
+            restored_at, restored_lapsed_at, evidence)
         select environment::store_environment, original_transaction_id, bundle_id, app_account_token, min(since),
             (array_agg(signed_at order by since, signed_at desc))[1], min(app_transaction_id collate "C"), max(restored_at),
-            max(restored_lapsed_at), $1::text
+            max(restored_lapsed_at), evidence::claim_evidence
         from unnest(
-            $2::text[], $3::text[], $4::text[], $5::uuid[], $6::timestamptz[], $7::timestamptz[], $8::text[],
-            $9::timestamptz[], $10::timestamptz[]
+            $1::text[], $2::text[], $3::text[], $4::uuid[], $5::timestamptz[], $6::timestamptz[], $7::text[],
+            $8::timestamptz[], $9::timestamptz[], $10::text[]
         ) as given (
             environment, original_transaction_id, bundle_id, app_account_token, since, signed_at, app_transaction_id,
-            restored_at, restored_lapsed_at)
-        group by environment, original_transaction_id, bundle_id, app_account_token
-        order by environment, original_transaction_id, bundle_id, app_account_token
-        on conflict (environment, original_transaction_id, bundle_id, app_account_token, source) do update
+            restored_at, restored_lapsed_at, evidence)
+        group by environment, original_transaction_id, bundle_id, app_account_token, evidence
+        order by environment, original_transaction_id, bundle_id, app_account_token, evidence
+        on conflict (environment, original_transaction_id, bundle_id, app_account_token, evidence) do update
         set since = least(held.since, excluded.since),
             signed_at = case
                 when excluded.since < held.since then excluded.signed_at
@@ -151,15 +151,14 @@ enum ClaimStatements {
         from noticed
         """)
 
-    static func command(claiming claims: [AccountClaim], source: ClaimSource) -> Command {
+    static func command(claiming claims: [AccountClaim]) -> Command {
         // `PurchaseEvent` drops tokens that are no UUID; this is a safeguard.
         let claims = claims.compactMap { claim in UUID(uuidString: claim.appAccountToken).map { (claim, token: $0) } }
         return Command(
-            upsert, source.rawValue, claims.map(\.0.key.environment.rawValue),
+            upsert, claims.map(\.0.key.environment.rawValue),
             claims.map(\.0.key.originalTransactionId), claims.map(\.0.bundleId), claims.map(\.token),
             claims.map(\.0.since), claims.map(\.0.signedAt), claims.map(\.0.appTransactionId),
-            claims.map(\.0.restoredAt),
-            claims.map(\.0.restoredLapsedAt))
+            claims.map(\.0.restoredAt), claims.map(\.0.restoredLapsedAt), claims.map(\.0.evidence.rawValue))
     }
 
     /// - Parameters:
@@ -209,12 +208,4 @@ public struct SharedAccountNotice: Sendable, Equatable {
         appAccountToken = try row.value("app_account_token")
         firstAccountToken = try row.value("first_account_token")
     }
-}
-
-/// The source of an account's claim to a purchase.
-public enum ClaimSource: String, Sendable, CaseIterable {
-    /// The account's token is in a transaction that Apple signed.
-    case transaction
-    /// The account uploaded a transaction.
-    case upload
 }

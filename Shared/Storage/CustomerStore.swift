@@ -21,9 +21,9 @@ public struct CustomerStore: Sendable {
     /// Adds claims that do not come from a transaction; `LedgerStore.apply` writes those of transactions. Idempotent.
     ///
     /// A shared Apple account that an upload creates is noticed with the next event of the purchase.
-    public func add(_ claims: [AccountClaim], from source: ClaimSource) async throws {
+    public func add(_ claims: [AccountClaim]) async throws {
         _ = try await repeating {
-            try await connection.pipeline([ClaimStatements.command(claiming: claims, source: source)])
+            try await connection.pipeline([ClaimStatements.command(claiming: claims)])
         }
     }
 
@@ -72,7 +72,7 @@ public struct CustomerStore: Sendable {
         "customer-claims",
         """
         select original_transaction_id, app_transaction_id, app_account_token::text as app_account_token, since, signed_at,
-            restored_at, restored_lapsed_at
+            restored_at, restored_lapsed_at, evidence::text as evidence
         from account_claim
         where environment = $1::text::store_environment and bundle_id = $2::text
         """)
@@ -94,7 +94,8 @@ extension AccountClaim {
             key: SubscriptionKey(
                 environment: environment, originalTransactionId: try row.value("original_transaction_id")),
             bundleId: bundleId, appTransactionId: try row.optional("app_transaction_id"),
-            appAccountToken: try row.value("app_account_token"), since: try row.value("since"),
+            appAccountToken: try row.value("app_account_token"),
+            evidence: ClaimEvidence(rawValue: try row.value("evidence")) ?? .old, since: try row.value("since"),
             signedAt: try row.value("signed_at"), restoredAt: try row.optional("restored_at"),
             restoredLapsedAt: try row.optional("restored_lapsed_at"))
     }

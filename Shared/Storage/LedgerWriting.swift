@@ -20,7 +20,7 @@ struct LedgerWriting {
         if !additions.anomalies.isEmpty { try send(AnomalyStore.command(upserting: additions.anomalies)) }
         if !additions.transactions.isEmpty { try send(TransactionStore.command(upserting: additions.transactions)) }
         if !additions.claims.isEmpty {
-            try send(ClaimStatements.command(claiming: additions.claims, source: .transaction))
+            try send(ClaimStatements.command(claiming: additions.claims))
         }
     }
 

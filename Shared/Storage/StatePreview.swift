@@ -51,11 +51,21 @@ public struct StatePreview: Sendable {
     }
 
     /// The purchases that an account may use when they give access.
-    func served(_ token: UUID) -> [SubscriptionKey] {
+    package func served(_ token: UUID) -> [SubscriptionKey] {
         let token = token.lowercasedText
         return accounts.filter { $0.concerns(token) }.flatMap { account in
             account.keys.filter { account.entitledTokens(to: $0, policy, chosen: chosen).contains(token) }
         }
+    }
+
+    /// Whether Apple names an account as the purchase's.
+    package func isOwner(_ token: UUID, of key: SubscriptionKey) -> Bool {
+        purchases[key]?.subscription.appAccountToken == token.lowercasedText
+    }
+
+    /// Whether another account owns or claims a purchase, or another one of its Apple account.
+    package func isTaken(_ key: SubscriptionKey, from token: UUID) -> Bool {
+        accounts.contains { $0.keys.contains(key) && $0.concernsOthers(than: token.lowercasedText) }
     }
 
     /// The purchases that an account owns or claims.
@@ -86,14 +96,18 @@ public struct StatePreview: Sendable {
                 revision: one.value.revision, isNamed: named.contains(one.key))
         }
         let ofApp = purchases.values.lazy.filter { $0.subscription.bundleId == app.bundleId }
-        let made = Array(ofApp.filter(\.isNamed).compactMap { claim?.made(on: $0) })
-        claims = made
-        let all = (stored + additions.claims + made).filter { $0.bundleId == app.bundleId }
-        claimants = all.reduce(into: [:]) { $0[$1.key, default: []].insert($1.appAccountToken) }
+        let others = (stored + additions.claims).filter { $0.bundleId == app.bundleId }
         let owned = Array(ofApp.map { OwnedPurchase($0.subscription) })
-        let after = AppleAccount.all(in: all, purchases: owned)
+        let before = AppleAccount.all(in: others, purchases: owned)
+        let made = Array(ofApp.filter(\.isNamed)).compactMap { claim?.made(on: $0) }.filter { made in
+            made.evidence != .old || made.restoredAt != nil
+                || !before.contains { $0.keys.contains(made.key) && $0.concernsOthers(than: made.appAccountToken) }
+        }
+        claims = made
+        let all = others + made
+        claimants = all.reduce(into: [:]) { $0[$1.key, default: []].insert($1.appAccountToken) }
+        let after = made.isEmpty ? before : AppleAccount.all(in: all, purchases: owned)
         accounts = after
-        let before = made.isEmpty ? [] : AppleAccount.all(in: all.filter { !made.contains($0) }, purchases: owned)
         transfers = made.compactMap { made in
             func holders(_ accounts: [AppleAccount]) -> [String] {
                 accounts.first { $0.keys.contains(made.key) }?.entitledTokens(to: made.key, policy, chosen: chosen)
@@ -118,26 +132,35 @@ public struct UploadClaim: Sendable {
     public var uploadedAt: Date
     /// Whether it also claims purchases whose payloads name another account, as a restore does.
     public var includesOwned: Bool
+    /// Of the purchases that it claims, by original transaction id; the others it does not claim.
+    public var evidence: [String: ClaimEvidence]
 
-    /// - Parameter includesOwned: whether it also claims purchases whose payloads name another account.
-    public init(appAccountToken: UUID, uploadedAt: Date, includesOwned: Bool) {
+    /// - Parameters:
+    ///   - includesOwned: whether it also claims purchases whose payloads name another account.
+    ///   - evidence: of the purchases, by original transaction id.
+    public init(appAccountToken: UUID, uploadedAt: Date, includesOwned: Bool, evidence: [String: ClaimEvidence]) {
         self.appAccountToken = appAccountToken
         self.uploadedAt = uploadedAt
         self.includesOwned = includesOwned
+        self.evidence = evidence
     }
 
     fileprivate func made(on purchase: StatePreview.Purchase) -> AccountClaim? {
         let subscription = purchase.subscription
-        guard includesOwned || subscription.appAccountToken == nil else { return nil }
+        let isBuyer = subscription.appAccountToken == appAccountToken.lowercasedText
+        guard let evidence = evidence[subscription.key.originalTransactionId] ?? (isBuyer ? .old : nil),
+            includesOwned || subscription.appAccountToken == nil
+        else { return nil }
+        // An old copy never moves a purchase; the account that Apple names takes its own back by any.
+        let isRestore = includesOwned && (evidence != .old || isBuyer)
         let isLapsed =
             !purchase.periods.contains { $0.contains(uploadedAt) }
             && subscription.state(at: uploadedAt, in: purchase.periods) != .billingRetry
         return AccountClaim(
             key: subscription.key, bundleId: subscription.bundleId,
             appTransactionId: subscription.transaction?.appTransactionId,
-            appAccountToken: appAccountToken.lowercasedText, since: uploadedAt,
-            restoredAt: includesOwned ? uploadedAt : nil,
-            restoredLapsedAt: includesOwned && isLapsed ? uploadedAt : nil)
+            appAccountToken: appAccountToken.lowercasedText, evidence: evidence, since: uploadedAt,
+            restoredAt: isRestore ? uploadedAt : nil, restoredLapsedAt: isRestore && isLapsed ? uploadedAt : nil)
     }
 }
 
@@ -253,7 +276,7 @@ public struct StatePreviewStore: Sendable {
         "preview-claims",
         """
         select original_transaction_id, app_transaction_id, app_account_token::text as app_account_token, since, signed_at,
-            restored_at, restored_lapsed_at
+            restored_at, restored_lapsed_at, evidence::text as evidence
         from account_claim
         where environment = $1::text::store_environment and bundle_id = $2::text
             and original_transaction_id = any ($3::text[])

@@ -50,12 +50,15 @@ package struct TransferStore: Sendable {
         ).map { row in try SubscriptionStore.key(row) }
     }
 
-    /// Records claims with the moves that they cause, together.
-    package func add(_ claims: [AccountClaim], moving transfers: [Transfer], at now: Date) async throws {
+    /// Records claims with the moves that they cause and the entries of the audit log about them, together.
+    package func add(
+        _ claims: [AccountClaim], moving transfers: [Transfer], recording actions: [OperatorAction] = [], at now: Date
+    ) async throws {
         _ = try await repeating {
             try await connection.pipeline(
-                [ClaimStatements.command(claiming: claims, source: .upload)]
-                    + (transfers.isEmpty ? [] : [Self.command(adding: transfers, isRejected: false, at: now)]))
+                [ClaimStatements.command(claiming: claims)]
+                    + (transfers.isEmpty ? [] : [Self.command(adding: transfers, isRejected: false, at: now)])
+                    + (actions.isEmpty ? [] : [OperatorActionStore.command(recording: actions)]))
         }
     }
 

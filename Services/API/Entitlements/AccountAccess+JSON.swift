@@ -9,8 +9,12 @@ import struct Foundation.UUID
 extension AccountAccess {
     /// - Parameters:
     ///   - states: of the withheld purchases, by id.
+    ///   - withheldBecause: of purchases uploaded, by id, where it is not their state.
     ///   - isNamed: false where an upload names no account, so that the answer is about the purchases uploaded.
-    func write(to json: inout JSONWriter, states: [String: SubscriptionState], isNamed: Bool = true) {
+    func write(
+        to json: inout JSONWriter, states: [String: SubscriptionState], withheldBecause: [String: WithheldReason] = [:],
+        isNamed: Bool = true
+    ) {
         json.member("appAccountToken", isNamed ? account.uuidString.lowercased() : nil)
         json.member("environment", environment.rawValue)
         json.member("version", version)
@@ -23,7 +27,9 @@ extension AccountAccess {
             json.beginObject()
             json.member("bundleId", line.bundleId)
             json.member("originalTransactionId", line.id)
-            json.member("reason", Self.reason(states[line.id]))
+            let reason = withheldBecause[line.id] ?? Self.reason(states[line.id])
+            json.member("reason", reason.name)
+            json.member("nextStep", reason.nextStep)
             json.endObject()
         }
         json.endArray()
@@ -56,8 +62,8 @@ extension AccountAccess {
     }
 
     /// A purchase that gives access, only not to this account, is another account's.
-    private static func reason(_ state: SubscriptionState?) -> String {
-        guard let state else { return SubscriptionState.unknown.rawValue }
-        return state.givesAccess ? "otherAccount" : state.rawValue
+    private static func reason(_ state: SubscriptionState?) -> WithheldReason {
+        guard let state else { return .state(.unknown) }
+        return state.givesAccess ? .otherAccount : .state(state)
     }
 }

@@ -97,12 +97,7 @@ struct APIService: Sendable {
                 "The key “\(key.name)” may make \(limiter.quota) requests a minute; wait \(decision.seconds) s.",
                 headers: [.retryAfter: "\(decision.seconds)"])
         }
-        guard key.scopes.contains(scope) else {
-            throw Problem(
-                .missingScope,
-                "The key “\(key.name)” lacks the scope \(scope.rawValue); create one with `storekeeper keys create "
-                    + "--scope \(scope.rawValue)`.")
-        }
+        try key.require(scope)
         return key
     }
 

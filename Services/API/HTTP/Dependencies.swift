@@ -12,7 +12,6 @@ struct Dependencies: Sendable {
     let definitions: DefinitionTable
     let cursor: Cursor
     let uploads: UploadServices
-    let previews: PreviewCheck
     let clock: ProcessClock
     let newId: @Sendable () -> UUID
     /// Between two looks of a request that waits.

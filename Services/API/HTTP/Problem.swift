@@ -1,4 +1,5 @@
 import Hummingbird
+import Storage
 import StrictJSON
 
 /// An answer that says what went wrong and what to do, as RFC 9457 has it. All of them are listed here.
@@ -43,6 +44,17 @@ struct Problem: Error, Sendable {
         self.detail = detail
         self.faults = faults
         self.headers = headers
+    }
+}
+
+extension ClientKey {
+    /// - Throws: `Problem` where the key lacks the scope.
+    func require(_ scope: APIScope) throws(Problem) {
+        guard !scopes.contains(scope) else { return }
+        throw Problem(
+            .missingScope,
+            "The key “\(name)” lacks the scope \(scope.rawValue); create one with `storekeeper keys create "
+                + "--scope \(scope.rawValue)`.")
     }
 }
 

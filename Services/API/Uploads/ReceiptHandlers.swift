@@ -4,6 +4,7 @@ import Contracts
 import Signatures
 import Storage
 import StrictJSON
+import Subscriptions
 
 import struct Foundation.UUID
 
@@ -26,12 +27,10 @@ struct ReceiptHandlers: Sendable {
     func upload(_ request: APIRequest) async throws -> APIResponse {
         guard let body = request.body?.root else { throw Problem(.invalidRequest, "The request has no body.") }
         let bundleId = try request.allowed(body["bundleId"]?.string ?? "")
-        var upload = Upload(
-            bundleId: bundleId, environment: request.key.environment, device: nil, verifier: services.verifier(),
-            traceparent: request.trace.traceparent, now: clock.now())
+        var upload = try services.upload(of: bundleId, device: nil, request, at: clock.now())
         do throws(Upload.Rejected) {
-            let ids = try await ids(body, upload)
-            try await ask(ids, &upload)
+            let named = try await named(in: body, upload)
+            try await ask(named, &upload)
         } catch {
             upload.reject(error.pointer, error.reason, error.detail)
         }
@@ -40,9 +39,15 @@ struct ReceiptHandlers: Sendable {
             isRestore: false, isDryRun: body["dryRun"]?.bool ?? false)
     }
 
-    /// The purchases that the receipt names, all of them.
-    private func ids(_ body: JSONValue, _ upload: Upload) async throws(Upload.Rejected) -> [String] {
-        if let receipt = body["receipt"]?.unescapedBytes { return try await ids(receipt: receipt, upload) }
+    /// The purchases that a receipt names, all of them.
+    private struct Named {
+        var ids: [String]
+        /// Nil where the text that names them is not signed.
+        var evidence: ClaimEvidence?
+    }
+
+    private func named(in body: JSONValue, _ upload: Upload) async throws(Upload.Rejected) -> Named {
+        if let receipt = body["receipt"]?.unescapedBytes { return try await named(in: receipt, upload) }
         let pointer = "/verifyReceiptResponse"
         guard let json = body["verifyReceiptResponse"] else {
             throw Upload.Rejected(pointer: "", reason: "missing", detail: "send receipt or verifyReceiptResponse")
@@ -54,10 +59,10 @@ struct ReceiptHandlers: Sendable {
             throw Upload.Rejected(pointer: pointer, reason: "body", detail: "the answer cannot be used: \(error)")
         }
         try check(answer.bundleId, answer.environment, upload, at: pointer)
-        return answer.originalTransactionIds
+        return Named(ids: answer.originalTransactionIds)
     }
 
-    private func ids(receipt text: [UInt8], _ upload: Upload) async throws(Upload.Rejected) -> [String] {
+    private func named(in text: [UInt8], _ upload: Upload) async throws(Upload.Rejected) -> Named {
         let pointer = "/receipt"
         // Old Macs wrapped lines.
         let base64 = text.filter { ![0x0A, 0x0D, 0x20].contains($0) }
@@ -73,14 +78,14 @@ struct ReceiptHandlers: Sendable {
             return try await verified(String(decoding: base64, as: UTF8.self), by: client, upload, at: pointer)
         case .success(let receipt):
             try check(receipt.bundleId, receipt.environment, upload, at: pointer)
-            return receipt.originalTransactionIds
+            return Named(ids: receipt.originalTransactionIds, evidence: upload.evidence(signedAt: receipt.createdAt))
         }
     }
 
     /// What `verifyReceipt` answers is not signed, so it is only a list of ids, as a stored answer is.
     private func verified(
         _ receipt: String, by client: VerifyReceiptClient, _ upload: Upload, at pointer: String
-    ) async throws(Upload.Rejected) -> [String] {
+    ) async throws(Upload.Rejected) -> Named {
         let answer: VerifyReceiptAnswer
         do throws(VerifyReceiptClient.Failure) {
             answer = try await client.verify(receipt)
@@ -90,7 +95,7 @@ struct ReceiptHandlers: Sendable {
                 detail: error.isRetryable ? "\(error); send it again later" : "\(error)")
         }
         try check(answer.bundleId, answer.environment, upload, at: pointer)
-        return answer.originalTransactionIds
+        return Named(ids: answer.originalTransactionIds)
     }
 
     private func check(
@@ -109,20 +114,20 @@ struct ReceiptHandlers: Sendable {
     }
 
     /// One id brings the customer's whole history; an id that is not in it is asked about by itself.
-    private func ask(_ ids: [String], _ upload: inout Upload) async throws(Upload.Rejected) {
-        guard !ids.isEmpty else { return }
+    private func ask(_ named: Named, _ upload: inout Upload) async throws(Upload.Rejected) {
+        guard !named.ids.isEmpty else { return }
         let client: AppStoreServerAPI
         do throws(AppleQuestion.Failure) {
             client = try AppleQuestion.client(services, upload.bundleId, upload.environment)
         } catch {
             throw Upload.Rejected(pointer: "", reason: error.reason, detail: error.detail)
         }
-        for id in ids where !upload.purchases(of: .transaction).contains(id) {
+        for id in named.ids where !upload.purchases(of: .transaction).contains(id) {
             let pointer = "purchase \(id)"
             do throws(AppleQuestion.Failure) {
                 let signed = try await AppleQuestion.ask { try await Self.history(of: id, client) }
                 for (index, part) in signed.enumerated() {
-                    upload.add(part.jws, as: part.kind, at: "\(pointer)/\(index)", isFromApple: true)
+                    upload.add(part.jws, as: part.kind, at: "\(pointer)/\(index)", from: .apple(named.evidence))
                 }
             } catch {
                 upload.reject(pointer, error.reason, error.detail)

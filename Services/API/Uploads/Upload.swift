@@ -3,6 +3,7 @@ import Contracts
 import Interpretation
 import Storage
 import StrictJSON
+import Subscriptions
 
 import struct Foundation.Date
 import struct Foundation.UUID
@@ -17,11 +18,21 @@ struct Upload {
         var received: ReceivedNotification
         /// Where the part is the purchase of the app itself.
         var appTransaction: AppTransaction?
+        /// What it proves about the account that uploads it; nil where it tells facts alone.
+        var evidence: ClaimEvidence?
 
         var uuid: UUID { entry.notification.notificationUUID }
         var originalTransactionId: String? { entry.notification.originalTransactionId }
 
         func isA(_ part: SignedPart) -> Bool { entry.notification.notificationType == part.rawValue }
+    }
+
+    /// Where a part comes from.
+    enum Origin {
+        /// The request has what Apple signed.
+        case request
+        /// Apple was asked about an id. The evidence is that of the text in which the id stood; nil where it stood alone.
+        case apple(ClaimEvidence?)
     }
 
     /// A part that is used for nothing.
@@ -37,6 +48,10 @@ struct Upload {
     let environment: StoreEnvironment
     /// The device that StoreKit must have made the parts on; nil leaves that open.
     let device: UUID?
+    /// The age at which a signed copy is an old one, in seconds.
+    let claimAge: Double
+    /// Whether an operator's key assigns the purchases to the account.
+    let isAssigned: Bool
     let verifier: SignedDataVerifier
     let traceparent: String?
     let now: Date
@@ -44,12 +59,14 @@ struct Upload {
     private(set) var rejected: [Rejected] = []
 
     init(
-        bundleId: String, environment: StoreEnvironment, device: UUID?, verifier: SignedDataVerifier,
-        traceparent: String?, now: Date
+        bundleId: String, environment: StoreEnvironment, device: UUID?, claimAge: Double, isAssigned: Bool,
+        verifier: SignedDataVerifier, traceparent: String?, now: Date
     ) {
         self.bundleId = bundleId
         self.environment = environment
         self.device = device
+        self.claimAge = claimAge
+        self.isAssigned = isAssigned
         self.verifier = verifier
         self.traceparent = traceparent
         self.now = now
@@ -58,10 +75,10 @@ struct Upload {
     /// Proves a part.
     /// - Parameters:
     ///   - kind: what it has to be.
-    ///   - isFromApple: Apple handed it to us, so that it has no mark of a device.
-    mutating func add(_ jws: [UInt8], as kind: SignedPart, at pointer: String, isFromApple: Bool = false) {
+    ///   - origin: what Apple was asked for has no mark of a device.
+    mutating func add(_ jws: [UInt8], as kind: SignedPart, at pointer: String, from origin: Origin = .request) {
         do throws(Rejected) {
-            accepted.append(try proven(jws, as: kind, at: pointer, isFromApple: isFromApple))
+            accepted.append(try proven(jws, as: kind, at: pointer, from: origin))
         } catch {
             rejected.append(error)
         }
@@ -94,6 +111,20 @@ struct Upload {
         }
     }
 
+    /// The strongest evidence of each purchase, by its id. Purchases of which only an id was given are not in it.
+    var evidence: [String: ClaimEvidence] {
+        accepted.reduce(into: [:]) { strongest, part in
+            guard let id = part.originalTransactionId, let evidence = part.evidence else { return }
+            strongest[id] = min(strongest[id] ?? evidence, evidence)
+        }
+    }
+
+    /// The evidence of a signed text by the date at which Apple signed it.
+    func evidence(signedAt date: Date?) -> ClaimEvidence {
+        guard let date, now.timeIntervalSince(date) <= claimAge else { return .old }
+        return .signed
+    }
+
     /// Each part once.
     var distinct: [ReceivedNotification] { distinctIndices.map { accepted[$0].received } }
 
@@ -106,7 +137,7 @@ struct Upload {
     }
 
     private func proven(
-        _ jws: [UInt8], as kind: SignedPart, at pointer: String, isFromApple: Bool
+        _ jws: [UInt8], as kind: SignedPart, at pointer: String, from origin: Origin
     ) throws(Rejected) -> Accepted {
         func rejection(_ reason: VerificationFailureReason, _ detail: String) -> Rejected {
             Rejected(pointer: pointer, reason: reason.rawValue, detail: detail)
@@ -132,7 +163,7 @@ struct Upload {
         guard found == kind else {
             throw rejection(.body, "a \(found.rawValue), not a \(kind.rawValue); send it in the member that is for it")
         }
-        if let device, !isFromApple {
+        if let device, case .request = origin {
             let mark = (try? JSONDocument(json)).flatMap { DeviceVerification(json: $0.root) }
             guard mark?.isOf(device) == true else {
                 throw Rejected(
@@ -151,8 +182,21 @@ struct Upload {
         }
         if let fault = entry.fault { throw rejection(.body, "cannot be stored: \(fault)") }
         var accepted = Accepted(pointer: pointer, entry: entry, received: received)
-        if case .appTransaction(let proven) = part { accepted.appTransaction = proven.value }
+        switch part {
+        case .appTransaction(let proven): accepted.appTransaction = proven.value
+        case .transaction(let proven): accepted.evidence = evidence(of: proven.value, from: origin)
+        case .notification, .renewalInfo: break
+        }
         return accepted
+    }
+
+    /// Renewal information proves nothing about an account: it comes with the transaction that it belongs to.
+    private func evidence(of transaction: JWSTransactionDecodedPayload, from origin: Origin) -> ClaimEvidence? {
+        if isAssigned { return .operator }
+        return switch origin {
+        case .apple(let evidence): evidence
+        case .request: device == nil ? evidence(signedAt: transaction.signedDate) : .device
+        }
     }
 
     /// It is in no topic yet.

@@ -44,7 +44,8 @@ struct UploadAccess: Sendable {
             // Returns when all replicas in sync have all of them.
             record: { try await producer.producer.send($0.map { ProducerRecord(Topics.received, $0) }) },
             apple: apple?.clients, verifyReceipt: Self.verifyReceipt(settings),
-            setsAccountTokens: settings.setsAccountTokens, rejections: rejections)
+            setsAccountTokens: settings.setsAccountTokens,
+            claimAge: settings.claimAge / .seconds(1), rejections: rejections)
         all =
             (apple.map { [$0] } ?? []) + [
                 watcher, producer,

@@ -12,6 +12,10 @@ struct UploadAnswer {
     private let account: AccountAccess
     private let isNamed: Bool
     private let states: [String: SubscriptionState]
+    /// The evidence of each purchase uploaded, where it has any; `apple` where Apple names the account.
+    private let evidence: [String: ClaimEvidence]
+    /// Of the purchases uploaded, those that other accounts have or that the account cannot claim by this upload.
+    private let withheld: [String: WithheldReason]
     /// The ids that the ledger gives to what was uploaded.
     private let parts: [UUID]
 
@@ -25,6 +29,19 @@ struct UploadAnswer {
         self.account = AccountAccess(
             of: account ?? .zero, in: upload.environment, lines: preview.lines(of: account, from: upload.now),
             definitions: definitions, at: upload.now)
+        var evidence = upload.evidence
+        var withheld: [String: WithheldReason] = [:]
+        if let account {
+            let given = Set(preview.served(account))
+            for (key, purchase) in preview.purchases where purchase.isNamed {
+                let id = key.originalTransactionId
+                if preview.isOwner(account, of: key) { evidence[id] = .apple }
+                guard !given.contains(key) else { continue }
+                withheld[id] = WithheldReason(evidence[id], isTaken: preview.isTaken(key, from: account))
+            }
+        }
+        self.evidence = evidence
+        self.withheld = withheld
         states = preview.purchases.reduce(into: [:]) { states, one in
             states[one.key.originalTransactionId] = one.value.subscription.state(at: upload.now, in: one.value.periods)
         }
@@ -36,22 +53,11 @@ struct UploadAnswer {
         return response
     }
 
-    /// What the pipeline will have to keep.
-    func promise(to account: UUID) -> PreviewCheck.Promise {
-        let withheld = Set(self.account.withheld.map(\.id))
-        let answer = EntitlementReader.Answer(
-            account: self.account, states: states.filter { withheld.contains($0.key) })
-        return PreviewCheck.Promise(
-            account: account, environment: upload.environment, bundleId: upload.bundleId, moment: upload.now,
-            version: self.account.version, tag: answer.tag,
-            parts: parts)
-    }
-
     /// Kafka is away: the app may let its customer in, and must not finish the transactions.
     var unrecorded: Problem {
         var json = JSONWriter(capacity: 1024)
         json.beginObject()
-        account.write(to: &json, states: states, isNamed: isNamed)
+        account.write(to: &json, states: states, withheldBecause: withheld, isNamed: isNamed)
         json.endObject()
         var problem = Problem(
             .unavailable,
@@ -66,6 +72,12 @@ struct UploadAnswer {
 
     private var token: String { ReadAfter.token(parts) }
 
+    /// Null where no account uploads, or where the part is no transaction.
+    private func claim(_ part: Upload.Accepted) -> String? {
+        guard isNamed, part.isA(.transaction), let id = part.originalTransactionId else { return nil }
+        return evidence[id]?.rawValue ?? "none"
+    }
+
     private func write(to json: inout JSONWriter, isRecorded: Bool) {
         json.member("verified", !upload.accepted.isEmpty && upload.rejected.isEmpty)
         json.member("recorded", isRecorded)
@@ -78,6 +90,7 @@ struct UploadAnswer {
             json.member("originalTransactionId", upload.accepted[index].originalTransactionId)
             json.member("transactionId", upload.accepted[index].entry.notification.transactionId)
             json.member("notificationUUID", upload.accepted[index].uuid.uuidString.lowercased())
+            json.member("claim", claim(upload.accepted[index]))
             json.endObject()
         }
         json.endArray()
@@ -100,7 +113,7 @@ struct UploadAnswer {
         } else {
             json.member("app", nil as String?)
         }
-        account.write(to: &json, states: states, isNamed: isNamed)
+        account.write(to: &json, states: states, withheldBecause: withheld, isNamed: isNamed)
         json.member("asOf", upload.now.milliseconds)
     }
 }

@@ -33,9 +33,7 @@ struct UploadHandlers: Sendable {
         guard let body = request.body?.root else { throw Problem(.invalidRequest, "The request has no body.") }
         let bundleId = try request.allowed(body["bundleId"]?.string ?? "")
         let device = body["deviceVerificationId"]?.string.flatMap { UUID(uuidString: $0) }
-        var upload = Upload(
-            bundleId: bundleId, environment: request.key.environment, device: device, verifier: services.verifier(),
-            traceparent: request.trace.traceparent, now: clock.now())
+        var upload = try services.upload(of: bundleId, device: device, request, at: clock.now())
         for (name, kind) in [("signedTransactions", SignedPart.transaction), ("signedRenewalInfos", .renewalInfo)] {
             for (index, jws) in (body[name]?.elements ?? []).enumerated() {
                 upload.add(jws.unescapedBytes ?? [], as: kind, at: "/\(name)/\(index)")
@@ -52,7 +50,8 @@ struct UploadHandlers: Sendable {
             isRestore: isRestore, isDryRun: body["dryRun"]?.bool ?? false)
     }
 
-    /// A transaction that the app knows by its id alone.
+    /// A transaction of which the request has the id alone, which anyone can know: Apple tells the facts, and the account claims
+    /// nothing by it.
     private func ask(
         _ item: JSONValue, at pointer: String, _ request: APIRequest, _ upload: inout Upload
     ) async throws {
@@ -68,7 +67,7 @@ struct UploadHandlers: Sendable {
         do throws(AppleQuestion.Failure) {
             let client = try AppleQuestion.client(services, upload.bundleId, upload.environment)
             let jws = try await AppleQuestion.ask { try await client.transactionInfo(id).jws }
-            upload.add(jws, as: .transaction, at: pointer, isFromApple: true)
+            upload.add(jws, as: .transaction, at: pointer, from: .apple(nil))
         } catch {
             upload.reject(pointer, error.reason, error.detail)
         }

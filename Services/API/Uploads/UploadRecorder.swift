@@ -13,7 +13,6 @@ struct UploadRecorder: Sendable {
     private let services: UploadServices
     private let database: Database
     private let definitions: DefinitionTable
-    private let previews: PreviewCheck
     private let clock: ProcessClock
     private let logger: Logger
 
@@ -21,7 +20,6 @@ struct UploadRecorder: Sendable {
         services = dependencies.uploads
         database = dependencies.database
         definitions = dependencies.definitions
-        previews = dependencies.previews
         clock = dependencies.clock
         logger = dependencies.logger
     }
@@ -37,7 +35,8 @@ struct UploadRecorder: Sendable {
         try count(upload, of: request.key)
         let app = CoverageStore.App(upload.environment, upload.bundleId)
         let claim = account.map {
-            UploadClaim(appAccountToken: $0, uploadedAt: upload.now, includesOwned: isRestore)
+            UploadClaim(
+                appAccountToken: $0, uploadedAt: upload.now, includesOwned: isRestore, evidence: upload.evidence)
         }
         let entries = upload.accepted.map(\.entry)
         if let account, !isDryRun { try await keepApps(upload, of: account) }
@@ -49,9 +48,11 @@ struct UploadRecorder: Sendable {
         try await rejectTransfers(preview.transfers, at: upload.now, isDryRun: isDryRun)
         let answer = UploadAnswer(upload, preview, account: account, definitions: definitions.current)
         if isDryRun || upload.accepted.isEmpty { return answer.response(isRecorded: false) }
+        let assignments = upload.isAssigned ? assignments(preview.claims, request, at: upload.now) : []
         if !preview.claims.isEmpty {
             try await database.withConnection { connection in
-                try await TransferStore(connection).add(preview.claims, moving: preview.transfers, at: upload.now)
+                try await TransferStore(connection).add(
+                    preview.claims, moving: preview.transfers, recording: assignments, at: upload.now)
             }
         }
         do {
@@ -60,9 +61,20 @@ struct UploadRecorder: Sendable {
             logger.warning("Kafka unavailable; upload answered 503", metadata: ["error": "\(error)"])
             throw answer.unrecorded
         }
-        if let account { previews.expect(answer.promise(to: account)) }
         await setAccounts(preview.transfers)
         return answer.response(isRecorded: true)
+    }
+
+    /// The entries of the audit log about purchases that an operator's key assigns.
+    private func assignments(_ claims: [AccountClaim], _ request: APIRequest, at now: Date) -> [OperatorAction] {
+        claims.map { claim in
+            OperatorAction(
+                actedAt: now, actor: request.actor, action: "assign",
+                subject:
+                    "\(claim.key.environment.rawValue) \(claim.bundleId) purchase \(claim.key.originalTransactionId) "
+                    + "to \(claim.appAccountToken)",
+                note: request.body?.root["assign"]?["reason"]?.string)
+        }
     }
 
     /// A purchase that goes from account to account is shared by customers of whom one has paid.

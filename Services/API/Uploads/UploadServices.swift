@@ -1,5 +1,10 @@
 import AppStore
 import Contracts
+import Storage
+import StrictJSON
+
+import struct Foundation.Date
+import struct Foundation.UUID
 
 /// What uploads and offers need beside the database.
 struct UploadServices: Sendable {
@@ -13,6 +18,18 @@ struct UploadServices: Sendable {
     var verifyReceipt: VerifyReceiptClient?
     /// Whether Apple is told the account that a restore moved a purchase to.
     var setsAccountTokens = false
+    /// The age at which a signed copy is an old one, in seconds.
+    var claimAge: Double = 72 * 3600
     /// Rejected parts of each key: the users of an app must not keep the prover busy.
     let rejections: RateLimiter
+
+    /// An upload without parts.
+    /// - Throws: `Problem` where the request assigns purchases and its key may not.
+    func upload(of bundleId: String, device: UUID?, _ request: APIRequest, at now: Date) throws(Problem) -> Upload {
+        let isAssigned = request.body?.root["assign"] != nil
+        if isAssigned { try request.key.require(.purchasesAssign) }
+        return Upload(
+            bundleId: bundleId, environment: request.key.environment, device: device, claimAge: claimAge,
+            isAssigned: isAssigned, verifier: verifier(), traceparent: request.trace.traceparent, now: now)
+    }
 }

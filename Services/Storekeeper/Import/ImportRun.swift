@@ -25,14 +25,15 @@ struct ImportRun {
     func outcome(of row: ImportList.Row, isDryRun: Bool) async throws -> Outcome {
         let (outcome, token) = try await mapped(row, isDryRun: isDryRun)
         guard let token, !isDryRun, !row.originalTransactionIds.isEmpty else { return outcome }
-        // A claim counts only for purchases for which Apple names no account, and the earliest one wins.
+        // It does not take a purchase from the account that Apple names.
         let now = context.now()
         try await claims.add(
             row.originalTransactionIds.map { id in
                 AccountClaim(
                     key: SubscriptionKey(environment: environment, originalTransactionId: id), bundleId: bundleId,
-                    appTransactionId: nil, appAccountToken: token.uuidString.lowercased(), since: now)
-            }, from: .upload)
+                    appTransactionId: nil, appAccountToken: token.uuidString.lowercased(),
+                    evidence: .operator, since: now)
+            })
         return outcome
     }
 

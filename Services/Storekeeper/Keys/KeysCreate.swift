@@ -28,7 +28,10 @@ struct KeysCreate: Subcommand {
 
     @Option(
         name: .customLong("scope"),
-        help: "Scope; repeat for several (default: all but \(APIScope.customersErase.rawValue)).")
+        help: """
+            Scope; repeat for several (default: all but \(APIScope.customersErase.rawValue) and \
+            \(APIScope.purchasesAssign.rawValue)).
+            """)
     var scopes: [APIScope] = []
 
     @Option(name: .customLong("app"), help: "Bundle id of an app; repeat for several (default: all apps).")

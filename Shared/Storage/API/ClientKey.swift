@@ -57,6 +57,8 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
     case subscriptionsWrite = "subscriptions:write"
     /// Upload signed transactions and receipts; restore purchases.
     case purchasesWrite = "purchases:write"
+    /// Assign purchases to accounts, with a reason, without anything that Apple signed.
+    case purchasesAssign = "purchases:assign"
     /// Read customers, their grants and consents.
     case customersRead = "customers:read"
     /// Change customers, their grants and consents.
@@ -69,5 +71,5 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
     case eventsRead = "events:read"
 
     /// The scopes of a key for which none was named.
-    package static let usual = Set(allCases).subtracting([.customersErase])
+    package static let usual = Set(allCases).subtracting([.customersErase, .purchasesAssign])
 }

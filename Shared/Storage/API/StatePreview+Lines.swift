@@ -4,7 +4,7 @@ import struct Foundation.Date
 import struct Foundation.UUID
 
 extension StatePreview {
-    /// The lines that ``EntitlementStore`` will read of an account.
+    /// The lines that ``EntitlementStore`` will read of an account, and those of the purchases in the events.
     ///
     /// - Parameters:
     ///   - account: the account of the preview; nil means the owner of the purchases in the events.
@@ -18,7 +18,8 @@ extension StatePreview {
                     .map { purchase.line($0, owner) }
             } ?? []
         }
-        let all = (account.map(ownedOrClaimed) ?? named).compactMap { purchases[$0]?.line(nil, owner) }
+        // What is uploaded is in the answer.
+        let all = Set((account.map(ownedOrClaimed) ?? []) + named).compactMap { purchases[$0]?.line(nil, owner) }
         return (access + all + given).sorted { one, other in
             let last = Date.distantFuture
             return (one.bundleId, one.id, one.startsAt ?? last) < (other.bundleId, other.id, other.startsAt ?? last)

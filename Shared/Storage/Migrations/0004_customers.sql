@@ -46,10 +46,14 @@ begin
 end;
 $$;
 
+-- The evidence of a claim, from strong to weak: a transaction that Apple signed names the account; an operator assigned the
+-- purchase; a signed transaction was made on the device of the request; it was signed recently; it is an older copy.
+create type claim_evidence as enum ('apple', 'operator', 'device', 'signed', 'old');
+
 -- The claims of the app's accounts to purchases. A table rather than a query of transaction, because a claim outlives the
 -- version of the transaction that made it, and because an app may upload a claim. The order of arrival does not matter: the
--- earliest time counts, the last signed date of that time, and the lowest of Apple's ids. The source is part of the key:
--- claims of transactions can be rebuilt from the ledger, uploaded ones cannot.
+-- earliest time counts, the last signed date of that time, and the lowest of Apple's ids. The evidence is part of the key:
+-- claims by 'apple' can be rebuilt from the ledger, the others cannot.
 create table account_claim (
     since timestamptz not null, -- purchase date of the first transaction with the token, or the time of the upload
     signed_at timestamptz not null, -- when Apple last signed that first transaction: of two accounts the later one comes first
@@ -57,11 +61,11 @@ create table account_claim (
     restored_lapsed_at timestamptz, -- the same, of restores at which the purchase had lapsed
     app_account_token uuid not null,
     environment store_environment not null,
+    evidence claim_evidence not null,
     bundle_id text not null,
     original_transaction_id text not null,
     app_transaction_id text, -- Apple's id of the customer within the app, where the transaction named it
-    source text not null check (source in ('transaction', 'upload')),
-    primary key (environment, original_transaction_id, bundle_id, app_account_token, source)
+    primary key (environment, original_transaction_id, bundle_id, app_account_token, evidence)
 );
 create index account_claim_by_account on account_claim (app_account_token, environment, bundle_id);
 create index account_claim_by_customer on account_claim (app_transaction_id, environment, bundle_id)
@@ -176,15 +180,16 @@ begin atomic
         select claimant.app_account_token, claimant.since, claimant.signed_at, claimant.is_chosen, count(*) over () as accounts,
             count(*) filter (where claimant.is_chosen) over () as chosen,
             row_number() over (
-                order by claimant.since, claimant.signed_at desc, claimant.app_account_token) as place,
+                order by claimant.evidence, claimant.since, claimant.signed_at desc, claimant.app_account_token) as place,
             (
                 select p.policy
                 from sharing_policy p
                 where p.environment = asked_environment and p.bundle_id = asked_bundle_id
             ) as policy
         from (
-            select claim.app_account_token, min(claim.since) as since,
-                (array_agg(claim.signed_at order by claim.since, claim.signed_at desc))[1] as signed_at,
+            select claim.app_account_token, min(claim.evidence) as evidence,
+                (array_agg(claim.since order by claim.evidence, claim.since))[1] as since,
+                (array_agg(claim.signed_at order by claim.evidence, claim.since, claim.signed_at desc))[1] as signed_at,
                 exists (
                     select
                     from chosen_account chosen
@@ -194,6 +199,22 @@ begin atomic
             from account_claim claim
             where claim.environment = asked_environment and claim.bundle_id = asked_bundle_id
                 and claim.original_transaction_id = any (asked_purchases)
+                -- An old copy claims only what no other account owns or claims; of old copies the earliest counts.
+                and (claim.evidence <> 'old'
+                    or not exists (
+                        select
+                        from account_claim other
+                        where other.environment = asked_environment and other.bundle_id = asked_bundle_id
+                            and other.original_transaction_id = any (asked_purchases)
+                            and other.app_account_token <> claim.app_account_token
+                            and (other.evidence <> 'old'
+                                or (other.since, other.app_account_token) < (claim.since, claim.app_account_token)))
+                    and not exists (
+                        select
+                        from subscription owned
+                        where owned.environment = asked_environment and owned.bundle_id = asked_bundle_id
+                            and owned.original_transaction_id = any (asked_purchases)
+                            and owned.owner_account_token <> claim.app_account_token))
             group by claim.app_account_token
         ) as claimant
     ) as ranked

@@ -44,7 +44,7 @@ begin
 end;
 $$;
 create trigger reject_erased before insert on account_claim
-    for each row when (new.source = 'upload') execute function reject_erased_account();
+    for each row when (new.evidence <> 'apple') execute function reject_erased_account();
 create trigger reject_erased before insert on customer for each row execute function reject_erased_account();
 create trigger reject_erased before insert on manual_grant for each row execute function reject_erased_account();
 create trigger reject_erased before insert on account_app for each row execute function reject_erased_account();

@@ -16,6 +16,6 @@ struct ComparedTable: Sendable {
         ComparedTable(
             name: "lifecycle_gap", key: "kind || ' ' || before_uuid", ignored: [("noticed_at", "held.noticed_at")]),
         ComparedTable(
-            name: "account_claim", key: "bundle_id || ' ' || app_account_token", condition: "source = 'transaction'"),
+            name: "account_claim", key: "bundle_id || ' ' || app_account_token", condition: "evidence = 'apple'"),
     ]
 }

@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// The claim of one of the app's accounts to a purchase: by the token in a transaction, or by an upload.
+/// The claim of one of the app's accounts to a purchase, and the evidence for it.
 public struct AccountClaim: Sendable, Hashable {
     /// Of the purchase that the account claims.
     public var key: SubscriptionKey
@@ -10,6 +10,8 @@ public struct AccountClaim: Sendable, Hashable {
     public var appTransactionId: String?
     /// The app's account, lower-case UUID text.
     public var appAccountToken: String
+    /// `apple` where a transaction has the account's token.
+    public var evidence: ClaimEvidence
     /// The purchase date of the transaction with the token, to the millisecond, or the time of the upload.
     public var since: Date
     /// When Apple signed the transaction with the token, or the time of the upload. Of two accounts that claim one
@@ -23,13 +25,15 @@ public struct AccountClaim: Sendable, Hashable {
 
     /// - Parameter signedAt: nil stands for `since`.
     package init(
-        key: SubscriptionKey, bundleId: String, appTransactionId: String?, appAccountToken: String, since: Date,
-        signedAt: Date? = nil, restoredAt: Date? = nil, restoredLapsedAt: Date? = nil
+        key: SubscriptionKey, bundleId: String, appTransactionId: String?, appAccountToken: String,
+        evidence: ClaimEvidence, since: Date, signedAt: Date? = nil, restoredAt: Date? = nil,
+        restoredLapsedAt: Date? = nil
     ) {
         self.key = key
         self.bundleId = bundleId
         self.appTransactionId = appTransactionId
         self.appAccountToken = appAccountToken
+        self.evidence = evidence
         self.since = since
         self.signedAt = signedAt ?? since
         self.restoredAt = restoredAt
@@ -41,12 +45,15 @@ public struct AccountClaim: Sendable, Hashable {
         guard let transaction = event.transaction, let token = transaction.appAccountToken else { return nil }
         self.init(
             key: event.key, bundleId: event.bundleId, appTransactionId: transaction.appTransactionId,
-            appAccountToken: token, since: (transaction.purchaseDate ?? transaction.signedDate).wholeMilliseconds,
+            appAccountToken: token, evidence: .apple,
+            since: (transaction.purchaseDate ?? transaction.signedDate).wholeMilliseconds,
             signedAt: transaction.signedDate)
     }
 
-    /// Whether it comes before another claim by their times; both directions are false where the times are equal.
+    /// Whether it comes before another claim: by its evidence, then by its times; both directions are false where these are
+    /// equal.
     public func isBefore(_ other: AccountClaim) -> Bool {
+        guard evidence == other.evidence else { return evidence < other.evidence }
         guard since == other.since else { return since < other.since }
         return signedAt > other.signedAt
     }

@@ -11,7 +11,8 @@ import struct Foundation.Date
 public struct AppleAccount: Sendable, Equatable {
     /// The purchases, sorted.
     public let keys: [SubscriptionKey]
-    /// The app's accounts, the earliest claim first; of equal times the one that Apple signed last, then the lower token.
+    /// The app's accounts, the strongest evidence first; of equal evidence the earliest claim, of equal times the one that Apple
+    /// signed last, then the lower token. An account whose only evidence is an old copy is one of them where it is the only one.
     public let appAccountTokens: [String]
     /// The purchases that name an account of the app themselves.
     private let owners: [SubscriptionKey: String]
@@ -46,6 +47,9 @@ public struct AppleAccount: Sendable, Equatable {
 
     /// Whether an account of the app claims or owns one of the purchases.
     public func concerns(_ token: String) -> Bool { tokens.contains(token) }
+
+    /// Whether another account of the app claims or owns one of the purchases.
+    public func concernsOthers(than token: String) -> Bool { tokens.contains { $0 != token } }
 
     /// An owner that Set App Account Token named may have no claim of its own yet.
     private var tokens: [String] {
@@ -93,10 +97,16 @@ public struct AppleAccount: Sendable, Equatable {
         for claim in claims where first[claim.appAccountToken].map(claim.isBefore) ?? true {
             first[claim.appAccountToken] = claim
         }
-        appAccountTokens = first.values.sorted { left, right in
+        let named = Set(owners.values)
+        let ordered = first.values.sorted { left, right in
             if left.isBefore(right) || right.isBefore(left) { return left.isBefore(right) }
             return left.appAccountToken < right.appAccountToken
-        }.map(\.appAccountToken)
+        }
+        // An old copy claims only what no other account owns or claims.
+        let isTaken = ordered.first.map { $0.evidence != .old } ?? false
+        appAccountTokens = ordered.enumerated().filter { place, claim in
+            claim.evidence != .old || (place == 0 && !isTaken && named.isSubset(of: [claim.appAccountToken]))
+        }.map(\.element.appAccountToken)
     }
 
     /// Who restored each purchase last; of one moment the lesser token.

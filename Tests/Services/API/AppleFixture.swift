@@ -61,8 +61,16 @@ struct AppleFixture: Sendable {
 
     /// A customer subscribes, two hours ago.
     /// - Parameter seed: equal ones have equal customers.
-    func subscribe(seed: UInt64 = 7, turningRenewalOff: Bool = false) throws -> Bought {
-        var customer = PurchaseFixture(app, seed: seed, beginning: UploadFixture.now.addingTimeInterval(-3 * 3600))
+    /// - Parameter isOwned: whether Apple's transaction names an account; nil leaves that to the seed.
+    func subscribe(seed: UInt64 = 7, turningRenewalOff: Bool = false, isOwned: Bool? = nil) throws -> Bought {
+        let customers = (seed...).lazy.map {
+            PurchaseFixture(app, seed: $0, beginning: UploadFixture.now.addingTimeInterval(-3 * 3600))
+        }
+        guard
+            var customer = customers.first(where: { customer in
+                isOwned.map { $0 == (customer.simulated.customer.appAccountToken != nil) } ?? true
+            })
+        else { throw Impossible() }
         let payloads = ([.subscribe] + (turningRenewalOff ? [.turnRenewalOff] : [])).map { customer.next($0) }
         for payload in payloads { appStore.historyStore.note(payload) }
         guard let purchase = payloads.last?.purchase else { throw Impossible() }

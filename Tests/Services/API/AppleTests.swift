@@ -4,6 +4,7 @@ import Foundation
 import Signatures
 import Storage
 import StrictJSON
+import Subscriptions
 import TestSupport
 import Testing
 
@@ -99,6 +100,84 @@ import Testing
             let unknown = try await fixture.api.send(
                 "POST", "/v1/subscriptions/404/extension", key: fixture.key, json: body)
             #expect(unknown.problem == "not-found")
+        }
+    }
+
+    // MARK: Claims
+
+    /// A purchase that Apple knows and whose payload names no account, or one of another customer.
+    @Test(
+        arguments: [
+            ("/v1/transactions", true), ("/v1/transactions", false), ("/v1/restores", true), ("/v1/restores", false),
+        ],
+        SharingPolicy.allCases)
+    func `A transaction id claims nothing, whether the purchase has an account or not, under every policy (O1)`(
+        request: (path: String, isOwned: Bool), policy: SharingPolicy
+    ) async throws {
+        try await Self.with { fixture, store in
+            let bought = try store.subscribe(isOwned: request.isOwned)
+            let thief = UUID()
+            let connection = TestDatabase.connection(fixture.api.database)
+            try await SharingStore(connection).setPolicy(
+                policy, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+            await connection.close()
+            let answer = try await fixture.post(request.path) { json in
+                json.member("appAccountToken", thief.uuidString)
+                json.beginArray("transactionIds")
+                json.beginObject()
+                json.member("transactionId", bought.transactionId)
+                json.member("environment", "Production")
+                json.endObject()
+                json.endArray()
+            }
+            #expect(answer.accepted == 1 && answer.claims == ["none"])
+            #expect(answer.access == "[]", "the answer gives it away")
+            let withheld = try #require(answer.json?["withheld"]?.elements.first)
+            #expect(withheld["reason"]?.string == (request.isOwned ? "otherAccount" : "notClaimed"))
+            #expect(withheld["nextStep"]?.string?.isEmpty == false)
+            try await fixture.apply(fixture.records(1))
+            #expect(try await fixture.entitlements(of: thief).access == "[]", "the state gives it away")
+        }
+    }
+
+    @Test func `A stored answer of verifyReceipt claims nothing (O1)`() async throws {
+        try await Self.with { fixture, store in
+            let bought = try store.subscribe(isOwned: false)
+            let thief = UUID()
+            let answer = try await fixture.api.send(
+                "POST", "/v1/receipts", key: fixture.key,
+                json: """
+                    {"bundleId":"com.example.reader","appAccountToken":"\(thief.uuidString)",
+                     "verifyReceiptResponse":{"status":0,"environment":"Production",
+                       "receipt":{"bundle_id":"com.example.reader",
+                         "in_app":[{"transaction_id":"\(bought.transactionId)"}]}}}
+                    """)
+            #expect(answer.accepted > 0 && answer.access == "[]" && Set(answer.claims) == ["none"])
+            try await fixture.apply(fixture.records(answer.accepted))
+            #expect(try await fixture.entitlements(of: thief).access == "[]")
+        }
+    }
+
+    @Test func `A key with the scope purchases:assign assigns a purchase by its id, and the audit log says why (O1)`()
+        async throws
+    {
+        try await Self.with { fixture, store in
+            let bought = try store.subscribe(isOwned: false)
+            let body = """
+                {"bundleId":"com.example.reader","appAccountToken":"\(Self.account.uuidString)",
+                 "assign":{"reason":"migrated customer 4711"},
+                 "transactionIds":[{"transactionId":"\(bought.transactionId)","environment":"Production"}]}
+                """
+            let unscoped = try await fixture.api.key(environment: .production, scopes: [.purchasesWrite])
+            let refused = try await fixture.api.send("POST", "/v1/transactions", key: unscoped, json: body)
+            #expect(refused.status == 403 && refused.problem == "missing-scope")
+            let key = try await fixture.api.key(environment: .production, scopes: [.purchasesAssign, .purchasesWrite])
+            let answer = try await fixture.api.send("POST", "/v1/transactions", key: key, json: body)
+            #expect(answer.claims == ["operator"] && answer.access.contains(bought.productId))
+            let action = try #require(try await fixture.actions().first)
+            #expect(action.action == "assign" && action.note == "migrated customer 4711")
+            #expect(action.subject.contains(bought.originalTransactionId))
+            #expect(action.subject.contains(Self.account.uuidString.lowercased()))
         }
     }
 

@@ -65,8 +65,9 @@ struct CustomerTests {
                     [
                         AccountClaim(
                             key: SubscriptionKey(environment: .sandbox, originalTransactionId: SampleState.purchase),
-                            bundleId: SampleState.app, appTransactionId: nil, appAccountToken: other, since: state.now)
-                    ], from: .upload)
+                            bundleId: SampleState.app, appTransactionId: nil, appAccountToken: other, evidence: .signed,
+                            since: state.now)
+                    ])
                 func accounts() async throws -> [JSONValue] {
                     try await api.get("\(customer)/accounts", key: key).json?["data"]?.elements ?? []
                 }

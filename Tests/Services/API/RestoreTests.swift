@@ -77,4 +77,70 @@ import Testing
             #expect(try await fixture.entitlements(of: Self.account).access == "[]")
         }
     }
+
+    /// Longer than `STOREKEEPER_CLAIM_AGE`.
+    private static func signedLongAgo(_ transaction: inout JWSTransactionDecodedPayload) {
+        transaction.signedDate = UploadFixture.now.addingTimeInterval(-300 * 86_400)
+        transaction.purchaseDate = UploadFixture.now.addingTimeInterval(-300 * 86_400)
+    }
+
+    @Test(arguments: SharingPolicy.allCases)
+    func `An old copy takes nothing from the account that has the purchase, and blocks it under no policy (O1)`(
+        policy: SharingPolicy
+    ) async throws {
+        try await UploadFixture.with { fixture in
+            let connection = TestDatabase.connection(fixture.api.database)
+            try await SharingStore(connection).setPolicy(
+                policy, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+            await connection.close()
+            let old = try fixture.transaction { Self.signedLongAgo(&$0) }
+            let fresh = try fixture.transaction { $0.signedDate = UploadFixture.now }
+            let first = try await fixture.upload([fresh], of: Self.account)
+            #expect(first.claims == ["signed"] && first.access.contains("monthly"))
+            try await fixture.apply(fixture.records(1))
+            fixture.api.clock.advance(by: 1)
+            try await fixture.api.keys.turn()
+            let thief = UUID()
+            for path in ["/v1/transactions", "/v1/restores"] {
+                let answer = try await fixture.upload([old], to: path, of: thief)
+                #expect(answer.claims == ["old"] && answer.access == "[]")
+                let withheld = try #require(answer.json?["withheld"]?.elements.first)
+                #expect(withheld["reason"]?.string == "oldCopy")
+                #expect(withheld["nextStep"]?.string?.contains("AppStore.sync()") == true)
+            }
+            try await fixture.apply([fixture.received(old)])
+            #expect(try await fixture.entitlements(of: thief).access == "[]")
+            #expect(try await fixture.entitlements(of: Self.account).access.contains("monthly"))
+        }
+    }
+
+    @Test func `An old copy claims what no other account has, until stronger evidence comes (O1)`() async throws {
+        try await UploadFixture.with { fixture in
+            let old = try fixture.transaction { Self.signedLongAgo(&$0) }
+            let first = try await fixture.upload([old], of: Self.account)
+            #expect(first.claims == ["old"] && first.access.contains("monthly"))
+            try await fixture.apply(fixture.records(1))
+            #expect(try await fixture.entitlements(of: Self.account).access.contains("monthly"))
+            fixture.api.clock.advance(by: 1)
+            try await fixture.api.keys.turn()
+            let second = UUID()
+            let fresh = try fixture.transaction { $0.signedDate = UploadFixture.now }
+            #expect(try await fixture.upload([fresh], of: second).access.contains("monthly"))
+            try await fixture.apply([fixture.received(fresh)])
+            #expect(try await fixture.entitlements(of: second).access.contains("monthly"))
+            #expect(try await fixture.entitlements(of: Self.account).access == "[]")
+        }
+    }
+
+    @Test func `An upload of a purchase that another account has says so, with what to do (O3)`() async throws {
+        try await UploadFixture.with { fixture in
+            let signed = try fixture.transaction(of: Self.account)
+            _ = try await fixture.upload([signed], of: Self.account)
+            try await fixture.apply(fixture.records(1))
+            let answer = try await fixture.upload([signed], of: UUID())
+            #expect(answer.json?["finish"]?.bool == true && answer.access == "[]")
+            let withheld = try #require(answer.json?["withheld"]?.elements.first)
+            #expect(withheld["reason"]?.string == "otherAccount" && withheld["nextStep"]?.string?.isEmpty == false)
+        }
+    }
 }

@@ -38,7 +38,6 @@ struct RunningAPI: Sendable {
     let document: APIDocument
     let clock: ManualClock
     let looks: Looks
-    let previews: PreviewCheck
     private let client: HTTPClient
 
     /// - Parameters:
@@ -62,12 +61,10 @@ struct RunningAPI: Sendable {
             let horizon = EventHorizon(database: database, logger: logger)
             let definitions = DefinitionTable(
                 database: database, isRead: Health(instant: { .now }).readinessCheck("definitions"), logger: logger)
-            let previews = PreviewCheck(
-                database: database, definitions: definitions, clock: processClock, logger: logger)
             let looks = Looks()
             let dependencies = Dependencies(
                 document: document, database: database, keys: keys, horizon: horizon, definitions: definitions,
-                cursor: Cursor { keys.cursorSecret }, uploads: uploads, previews: previews, clock: processClock,
+                cursor: Cursor { keys.cursorSecret }, uploads: uploads, clock: processClock,
                 newId: { UUID() },
                 sleep: { _ in try await looks.look() }, logger: logger)
             let service = APIService(
@@ -92,7 +89,7 @@ struct RunningAPI: Sendable {
                     try await body(
                         RunningAPI(
                             port: port, database: configuration, keys: keys, horizon: horizon, document: document,
-                            clock: clock, looks: looks, previews: previews, client: client)))
+                            clock: clock, looks: looks, client: client)))
             } catch {
                 outcome = .failure(error)
             }

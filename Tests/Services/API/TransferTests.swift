@@ -126,6 +126,9 @@ struct TransferTests {
                     try await fixture.api.keys.turn()
                     let answer = try await fixture.post("/v1/restores") { json in
                         json.member("appAccountToken", account.uuidString)
+                        json.beginObject("assign")
+                        json.member("reason", "the customer's new account")
+                        json.endObject()
                         json.beginArray("transactionIds")
                         json.beginObject()
                         json.member("transactionId", bought.transactionId)

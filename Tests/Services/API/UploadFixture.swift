@@ -122,6 +122,8 @@ struct UploadFixture: Sendable {
 extension RunningAPI.Answer {
     /// The reasons of rejected parts.
     var rejected: [String] { json?["rejected"]?.elements.compactMap { $0["reason"]?.string } ?? [] }
+    /// The evidence of each accepted part.
+    var claims: [String] { json?["accepted"]?.elements.compactMap { $0["claim"]?.string } ?? [] }
     var accepted: Int { json?["accepted"]?.elements.count ?? 0 }
     /// What gives access, as it stands in the answer.
     var access: String { String(decoding: json?["entitlements"]?.rawBytes ?? [], as: UTF8.self) }

@@ -188,9 +188,10 @@ import Testing
             let key = SubscriptionKey(environment: .production, originalTransactionId: "1")
             let claims = Self.tokens[1...2].map { token in
                 AccountClaim(
-                    key: key, bundleId: Self.app, appTransactionId: nil, appAccountToken: token, since: Fixtures.now)
+                    key: key, bundleId: Self.app, appTransactionId: nil, appAccountToken: token, evidence: .signed,
+                    since: Fixtures.now)
             }
-            try await CustomerStore(connection).add(claims, from: .upload)
+            try await CustomerStore(connection).add(claims)
             _ = try await LedgerStore(connection).apply([next], moving: [], recordedAt: Fixtures.now)
             let messages = try await OutboxStore(connection).changes().map(\.message)
             let shared = messages.filter { $0.changes.contains { $0.fact == FactChange.sharedAccount } }
@@ -267,11 +268,11 @@ import Testing
             let key = SubscriptionKey(environment: .production, originalTransactionId: "1")
             let claims = Self.tokens.prefix(2).enumerated().map { place, token in
                 AccountClaim(
-                    key: key, bundleId: Self.app, appTransactionId: nil, appAccountToken: token,
+                    key: key, bundleId: Self.app, appTransactionId: nil, appAccountToken: token, evidence: .signed,
                     since: Fixtures.now.addingTimeInterval(Double(place)))
             }
-            try await store.add(claims, from: .upload)
-            try await store.add(claims, from: .upload)
+            try await store.add(claims)
+            try await store.add(claims)
             #expect(try await Set(store.claims(of: Self.app, in: .production)) == Set(claims))
             let now = Fixtures.epoch.addingTimeInterval(86_400)
             let access = AccessStore(connection)

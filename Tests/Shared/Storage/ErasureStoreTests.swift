@@ -107,8 +107,8 @@ import Testing
             try await SharingStore(connection).choose(token, of: app, in: .production, at: Fixtures.now)
             let claim = AccountClaim(
                 key: SubscriptionKey(environment: .production, originalTransactionId: "1"), bundleId: app,
-                appTransactionId: nil, appAccountToken: token, since: Fixtures.now)
-            try await CustomerStore(connection).add([claim], from: .upload)
+                appTransactionId: nil, appAccountToken: token, evidence: .signed, since: Fixtures.now)
+            try await CustomerStore(connection).add([claim])
             try await OperatorActionStore(connection).record(
                 ["Production \(app) user-1", "Production \(app) user-1 pro, grant 1", "\(app) Production \(token)"].map
                 {

@@ -14,9 +14,9 @@ extension CustomerStoreTests {
         try await Self.use(entries) { connection async throws in
             let key = SubscriptionKey(environment: .production, originalTransactionId: "1")
             let claim = AccountClaim(
-                key: key, bundleId: Self.app, appTransactionId: nil, appAccountToken: Self.tokens[1],
+                key: key, bundleId: Self.app, appTransactionId: nil, appAccountToken: Self.tokens[1], evidence: .signed,
                 since: Fixtures.now)
-            try await CustomerStore(connection).add([claim], from: .upload)
+            try await CustomerStore(connection).add([claim])
             _ = try await LedgerStore(connection).apply([late], moving: [], recordedAt: Fixtures.now)
             let rows = try await TimelineStore(connection).rows(of: key)
             #expect(rows.last?.changes.map(\.fact) == [FactChange.sharedAccount])

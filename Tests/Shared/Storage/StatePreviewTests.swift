@@ -91,7 +91,11 @@ import Testing
         let uploader = scenario.tokens.randomElement(using: &generator)
         let claim = uploader.map {
             UploadClaim(
-                appAccountToken: $0, uploadedAt: Fixtures.now, includesOwned: Bool.random(using: &generator))
+                appAccountToken: $0, uploadedAt: Fixtures.now, includesOwned: Bool.random(using: &generator),
+                evidence: scenario.uploaded.reduce(into: [:]) { evidence, entry in
+                    guard let id = entry.event?.key.originalTransactionId else { return }
+                    evidence[id] = [.operator, .device, .signed, .old, nil].randomElement(using: &generator) ?? nil
+                })
         }
         let app = CoverageStore.App(.production, scenario.app)
         let previews = try await scenario.tokens.asyncMap { token in
@@ -99,7 +103,7 @@ import Testing
                 of: scenario.uploaded, in: app, account: token, claiming: claim, at: Fixtures.now)
         }
         // The caller writes claims at once, and the pipeline applies the entries later.
-        try await CustomerStore(connection).add(previews.first?.claims ?? [], from: .upload)
+        try await CustomerStore(connection).add(previews.first?.claims ?? [])
         _ = try await ledger.apply(scenario.uploaded, moving: [], recordedAt: Fixtures.now.addingTimeInterval(1))
         let stored = try await Stored(
             scenario, of: Set(previews.flatMap(\.purchases.keys)).sorted(), on: connection)

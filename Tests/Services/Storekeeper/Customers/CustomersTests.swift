@@ -26,10 +26,10 @@ import Testing
             let claims = tokens.enumerated().map { number, token in
                 AccountClaim(
                     key: SubscriptionKey(environment: .production, originalTransactionId: "\(number)"), bundleId: app,
-                    appTransactionId: number < 2 ? "70" : nil, appAccountToken: token,
+                    appTransactionId: number < 2 ? "70" : nil, appAccountToken: token, evidence: .signed,
                     since: CommandOutcome.now.addingTimeInterval(Double(number)))
             }
-            try await CustomerStore(connection).add(claims, from: .upload)
+            try await CustomerStore(connection).add(claims)
             try await body(connection, database.environment)
             await connection.close()
         }

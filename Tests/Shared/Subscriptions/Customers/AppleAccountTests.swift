@@ -11,6 +11,7 @@ import Testing
     ) -> AccountClaim {
         AccountClaim(
             key: Sample.key(id, environment), bundleId: bundleId, appTransactionId: customer, appAccountToken: token,
+            evidence: .signed,
             since: Sample.day(day))
     }
 

@@ -1,0 +1,49 @@
+import Subscriptions
+
+/// Why a purchase gives an account no access.
+enum WithheldReason: Sendable, Equatable {
+    /// Its own state, such as `expired`.
+    case state(SubscriptionState)
+    /// Another account of the app has it.
+    case otherAccount
+    /// Another account has it, and the account has sent an old copy.
+    case oldCopy
+    /// The request has an id and nothing signed, by which no account claims a purchase.
+    case notClaimed
+
+    /// - Parameters:
+    ///   - evidence: of the account's upload; nil where it has none.
+    ///   - isTaken: whether another account owns or claims the purchase.
+    init(_ evidence: ClaimEvidence?, isTaken: Bool) {
+        self =
+            switch evidence {
+            case nil: isTaken ? .otherAccount : .notClaimed
+            case .old: .oldCopy
+            default: .otherAccount
+            }
+    }
+
+    /// The word in answers.
+    var name: String {
+        switch self {
+        case .state(let state): state.rawValue
+        case .otherAccount: "otherAccount"
+        case .oldCopy: "oldCopy"
+        case .notClaimed: "notClaimed"
+        }
+    }
+
+    /// What the app or its customer can do; nil where nothing but a purchase helps.
+    var nextStep: String? {
+        switch self {
+        case .state: nil
+        case .otherAccount:
+            "Log in with the account that has the purchase, or restore it with POST /v1/restores, which moves it where the "
+                + "policy of the app says so."
+        case .oldCopy:
+            "Call AppStore.sync() in the app and send the transactions that it then has: they are newly signed."
+        case .notClaimed:
+            "Send the signed transaction of the app; call AppStore.sync() where it has none. An id alone claims nothing."
+        }
+    }
+}
