@@ -13,16 +13,15 @@ enum ClaimStatements {
         """
         insert into account_claim as held (
             environment, original_transaction_id, bundle_id, app_account_token, since, signed_at, app_transaction_id,
-            restored_at, restored_lapsed_at, evidence)
+            evidence)
         select environment::store_environment, original_transaction_id, bundle_id, app_account_token, min(since),
-            (array_agg(signed_at order by since, signed_at desc))[1], min(app_transaction_id collate "C"), max(restored_at),
-            max(restored_lapsed_at), evidence::claim_evidence
+            (array_agg(signed_at order by since, signed_at desc))[1], min(app_transaction_id collate "C"),
+            evidence::claim_evidence
         from unnest(
-            $1::text[], $2::text[], $3::text[], $4::uuid[], $5::timestamptz[], $6::timestamptz[], $7::text[],
-            $8::timestamptz[], $9::timestamptz[], $10::text[]
+            $1::text[], $2::text[], $3::text[], $4::uuid[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[]
         ) as given (
             environment, original_transaction_id, bundle_id, app_account_token, since, signed_at, app_transaction_id,
-            restored_at, restored_lapsed_at, evidence)
+            evidence)
         group by environment, original_transaction_id, bundle_id, app_account_token, evidence
         order by environment, original_transaction_id, bundle_id, app_account_token, evidence
         on conflict (environment, original_transaction_id, bundle_id, app_account_token, evidence) do update
@@ -32,14 +31,10 @@ enum ClaimStatements {
                 when excluded.since > held.since then held.signed_at
                 else greatest(held.signed_at, excluded.signed_at)
             end,
-            app_transaction_id = least(held.app_transaction_id collate "C", excluded.app_transaction_id),
-            restored_at = greatest(held.restored_at, excluded.restored_at),
-            restored_lapsed_at = greatest(held.restored_lapsed_at, excluded.restored_lapsed_at)
+            app_transaction_id = least(held.app_transaction_id collate "C", excluded.app_transaction_id)
         where held.since > excluded.since or (held.since = excluded.since and held.signed_at < excluded.signed_at)
             or excluded.app_transaction_id < held.app_transaction_id collate "C"
             or (held.app_transaction_id is null and excluded.app_transaction_id is not null)
-            or excluded.restored_at > coalesce(held.restored_at, '-infinity')
-            or excluded.restored_lapsed_at > coalesce(held.restored_lapsed_at, '-infinity')
         """)
 
     /// Finds shared Apple accounts of a batch after its purchases and claims were written. An account that joins them through
@@ -158,7 +153,7 @@ enum ClaimStatements {
             upsert, claims.map(\.0.key.environment.rawValue),
             claims.map(\.0.key.originalTransactionId), claims.map(\.0.bundleId), claims.map(\.token),
             claims.map(\.0.since), claims.map(\.0.signedAt), claims.map(\.0.appTransactionId),
-            claims.map(\.0.restoredAt), claims.map(\.0.restoredLapsedAt), claims.map(\.0.evidence.rawValue))
+            claims.map(\.0.evidence.rawValue))
     }
 
     /// - Parameters:

@@ -72,7 +72,7 @@ public struct CustomerStore: Sendable {
         "customer-claims",
         """
         select original_transaction_id, app_transaction_id, app_account_token::text as app_account_token, since, signed_at,
-            restored_at, restored_lapsed_at, evidence::text as evidence
+            evidence::text as evidence
         from account_claim
         where environment = $1::text::store_environment and bundle_id = $2::text
         """)
@@ -96,7 +96,6 @@ extension AccountClaim {
             bundleId: bundleId, appTransactionId: try row.optional("app_transaction_id"),
             appAccountToken: try row.value("app_account_token"),
             evidence: ClaimEvidence(rawValue: try row.value("evidence")) ?? .old, since: try row.value("since"),
-            signedAt: try row.value("signed_at"), restoredAt: try row.optional("restored_at"),
-            restoredLapsedAt: try row.optional("restored_lapsed_at"))
+            signedAt: try row.value("signed_at"))
     }
 }

@@ -26,16 +26,19 @@ extension SharingStore {
                     key: SubscriptionKey(
                         environment: environment, originalTransactionId: try row.value("original_transaction_id")),
                     bundleId: bundleId, appTransactionId: try row.optional("app_transaction_id"),
-                    appAccountToken: try row.optional("owner_account")))
+                    appAccountToken: try row.optional("owner_account"), boughtAt: try row.optional("bought_at")))
         }
         let purchases = customers.values.flatMap { $0.map(\.key.originalTransactionId) }
         let claims = Dictionary(
             grouping: try await connection.execute(
                 StatePreviewStore.claims, environment.rawValue, bundleId, purchases
             ).map { row in try AccountClaim(row, of: bundleId, in: environment) }, by: \.key)
+        let moves = try TransferStore.moves(
+            try await connection.pipeline([TransferStore.command(movesOf: purchases, in: app)])[0])
         var trial = PolicyTrial()
         for owned in customers.values {
-            for account in AppleAccount.all(in: owned.flatMap { claims[$0.key] ?? [] }, purchases: owned) {
+            for account in AppleAccount.all(in: owned.flatMap { claims[$0.key] ?? [] }, purchases: owned, moves: moves)
+            {
                 trial.shared += account.keys.count
                 trial.moved += account.keys.filter { key in
                     account.entitledTokens(to: key, current, chosen: chosen)
@@ -65,7 +68,13 @@ extension SharingStore {
             where environment = $1::text::store_environment and bundle_id = $2::text and owner_account_token is not null
         )
         select owned.customer, owned.original_transaction_id, held.app_transaction_id,
-            held.owner_account_token::text as owner_account
+            held.owner_account_token::text as owner_account, (
+                select max(bought.purchased_at)
+                from transaction bought
+                where bought.environment = $1::text::store_environment
+                    and bought.original_transaction_id = owned.original_transaction_id
+                    and bought.transaction_reason = 'PURCHASE' and bought.app_account_token is not null
+            ) as bought_at
         from owned
         left join subscription held
             on held.environment = $1::text::store_environment

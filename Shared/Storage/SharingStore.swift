@@ -14,16 +14,39 @@ public struct SharingStore: Sendable {
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
+    /// The configured rules; other apps have the standard ones.
+    package func rules() async throws -> [CoverageStore.App: Rule] {
+        try Self.rules(try await connection.execute(Self.policies))
+    }
+
     /// The configured policies; other apps have `SharingPolicy.standard`.
     public func policies() async throws -> [CoverageStore.App: SharingPolicy] {
         try Self.policies(try await connection.execute(Self.policies))
     }
 
+    /// The rules of an app for its accounts that use one Apple account.
+    package struct Rule: Sendable, Equatable {
+        package var policy: SharingPolicy
+        /// Whether a restore needs a device mark to move a purchase.
+        package var needsDevice: Bool
+
+        package init(policy: SharingPolicy = .standard, needsDevice: Bool = false) {
+            self.policy = policy
+            self.needsDevice = needsDevice
+        }
+    }
+
     static func policies(_ rows: Rows) throws -> [CoverageStore.App: SharingPolicy] {
-        try rows.reduce(into: [:]) { policies, row in
-            let environment = try StoreEnvironment(stored: row.value("environment"))
-            let policy: String = try row.value("policy")
-            policies[CoverageStore.App(environment, try row.value("bundle_id"))] = SharingPolicy(rawValue: policy)
+        try rules(rows).mapValues(\.policy)
+    }
+
+    static func rules(_ rows: Rows) throws -> [CoverageStore.App: Rule] {
+        try rows.reduce(into: [:]) { rules, row in
+            let app = CoverageStore.App(
+                try StoreEnvironment(stored: row.value("environment")), try row.value("bundle_id"))
+            rules[app] = Rule(
+                policy: SharingPolicy(rawValue: try row.value("policy")) ?? .standard,
+                needsDevice: try row.value("needs_device"))
         }
     }
 
@@ -32,12 +55,15 @@ public struct SharingStore: Sendable {
         Command(Self.policy, app.environment.rawValue, app.bundleId)
     }
 
-    /// Sets the policy of an app in an environment; every later query uses it.
+    /// Sets the policy of an app in an environment; every later query uses it. Restores that were decided before stay as they are.
+    /// - Parameter needsDevice: whether a restore needs a device mark to move a purchase.
     public func setPolicy(
-        _ policy: SharingPolicy, of bundleId: String, in environment: StoreEnvironment, at time: Date
+        _ policy: SharingPolicy, needsDevice: Bool = false, of bundleId: String, in environment: StoreEnvironment,
+        at time: Date
     ) async throws {
         _ = try await repeating {
-            try await connection.execute(Self.setPolicy, environment.rawValue, bundleId, policy.rawValue, time)
+            try await connection.execute(
+                Self.setPolicy, environment.rawValue, bundleId, policy.rawValue, time, needsDevice)
         }
     }
 
@@ -71,12 +97,13 @@ public struct SharingStore: Sendable {
     }
 
     static let policies = Statement(
-        "sharing-policies", "select environment::text as environment, bundle_id, policy from sharing_policy")
+        "sharing-policies",
+        "select environment::text as environment, bundle_id, policy, needs_device from sharing_policy")
 
     static let policy = Statement(
         "sharing-policy",
         """
-        select environment::text as environment, bundle_id, policy
+        select environment::text as environment, bundle_id, policy, needs_device
         from sharing_policy
         where environment = $1::text::store_environment and bundle_id = $2::text
         """)
@@ -84,10 +111,10 @@ public struct SharingStore: Sendable {
     static let setPolicy = Statement(
         "sharing-set-policy",
         """
-        insert into sharing_policy (environment, bundle_id, policy, decided_at)
-        values ($1::text::store_environment, $2::text, $3::text, $4::timestamptz)
+        insert into sharing_policy (environment, bundle_id, policy, decided_at, needs_device)
+        values ($1::text::store_environment, $2::text, $3::text, $4::timestamptz, $5::boolean)
         on conflict (environment, bundle_id) do update
-        set policy = excluded.policy, decided_at = excluded.decided_at
+        set policy = excluded.policy, decided_at = excluded.decided_at, needs_device = excluded.needs_device
         """)
 
     static let chosen = Statement(

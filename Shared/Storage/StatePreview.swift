@@ -26,9 +26,9 @@ public struct StatePreview: Sendable {
 
     /// The purchases of the events, and all others of their Apple accounts and of the given account.
     public let purchases: [SubscriptionKey: Purchase]
-    /// The claims of the uploading account. The caller writes them with `CustomerStore`; the pipeline does not.
+    /// The claims of the uploading account. The pipeline does not write them.
     public let claims: [AccountClaim]
-    /// The purchases that these claims move to the uploading account, by the app's policy.
+    /// The purchases that the uploading account restores from others, moved or not.
     package let transfers: [TransferStore.Transfer]
     /// Whether the account of the preview was erased: it gets no claims again.
     public let isAccountErased: Bool
@@ -78,8 +78,9 @@ public struct StatePreview: Sendable {
 
     init(
         of entries: LedgerBatch, claiming claim: UploadClaim?, known: [SubscriptionKey: PurchaseInBatch],
-        durations: ProductDurations, claims stored: [AccountClaim], given: [EntitlementStore.Line],
-        in app: CoverageStore.App, policy: SharingPolicy, chosen: Set<String>, isAccountErased: Bool, at now: Date
+        durations: ProductDurations, claims stored: [AccountClaim], moves: [PurchaseMove],
+        given: [EntitlementStore.Line], in app: CoverageStore.App, rule: SharingStore.Rule, chosen: Set<String>,
+        isAccountErased: Bool, at now: Date
     ) throws {
         self.isAccountErased = isAccountErased
         self.given = given
@@ -97,29 +98,24 @@ public struct StatePreview: Sendable {
         }
         let ofApp = purchases.values.lazy.filter { $0.subscription.bundleId == app.bundleId }
         let others = (stored + additions.claims).filter { $0.bundleId == app.bundleId }
-        let owned = Array(ofApp.map { OwnedPurchase($0.subscription) })
-        let before = AppleAccount.all(in: others, purchases: owned)
+        let owned = Array(ofApp.map { OwnedPurchase($0.subscription, $0.transactions) })
+        let before = AppleAccount.all(in: others, purchases: owned, moves: moves)
         let made = Array(ofApp.filter(\.isNamed)).compactMap { claim?.made(on: $0) }.filter { made in
-            made.evidence != .old || made.restoredAt != nil
+            made.evidence != .old
                 || !before.contains { $0.keys.contains(made.key) && $0.concernsOthers(than: made.appAccountToken) }
         }
         claims = made
         let all = others + made
         claimants = all.reduce(into: [:]) { $0[$1.key, default: []].insert($1.appAccountToken) }
-        let after = made.isEmpty ? before : AppleAccount.all(in: all, purchases: owned)
-        accounts = after
-        transfers = made.compactMap { made in
-            func holders(_ accounts: [AppleAccount]) -> [String] {
-                accounts.first { $0.keys.contains(made.key) }?.entitledTokens(to: made.key, policy, chosen: chosen)
-                    ?? []
-            }
-            let (old, new) = (holders(before), holders(after))
-            guard old.count == 1, new == [made.appAccountToken], old != new else { return nil }
-            return TransferStore.Transfer(
-                key: made.key, bundleId: made.bundleId, from: old[0], to: made.appAccountToken)
+        transfers = ofApp.filter(\.isNamed).compactMap { purchase in
+            claim?.restore(of: purchase, before, moves: moves, rule: rule, chosen: chosen)
         }
+        let accepted = transfers.filter { $0.outcome == .accepted }.map { $0.move(at: now) }
+        accounts =
+            made.isEmpty && accepted.isEmpty
+            ? before : AppleAccount.all(in: all, purchases: owned, moves: moves + accepted)
         bundleId = app.bundleId
-        self.policy = policy
+        policy = rule.policy
         self.chosen = chosen
     }
 }
@@ -147,20 +143,36 @@ public struct UploadClaim: Sendable {
 
     fileprivate func made(on purchase: StatePreview.Purchase) -> AccountClaim? {
         let subscription = purchase.subscription
-        let isBuyer = subscription.appAccountToken == appAccountToken.lowercasedText
-        guard let evidence = evidence[subscription.key.originalTransactionId] ?? (isBuyer ? .old : nil),
+        guard let evidence = evidence[subscription.key.originalTransactionId],
             includesOwned || subscription.appAccountToken == nil
         else { return nil }
-        // An old copy never moves a purchase; the account that Apple names takes its own back by any.
-        let isRestore = includesOwned && (evidence != .old || isBuyer)
-        let isLapsed =
-            !purchase.periods.contains { $0.contains(uploadedAt) }
-            && subscription.state(at: uploadedAt, in: purchase.periods) != .billingRetry
         return AccountClaim(
             key: subscription.key, bundleId: subscription.bundleId,
             appTransactionId: subscription.transaction?.appTransactionId,
-            appAccountToken: appAccountToken.lowercasedText, evidence: evidence, since: uploadedAt,
-            restoredAt: isRestore ? uploadedAt : nil, restoredLapsedAt: isRestore && isLapsed ? uploadedAt : nil)
+            appAccountToken: appAccountToken.lowercasedText, evidence: evidence, since: uploadedAt)
+    }
+
+    /// Nil where the upload is no restore, or nothing would move.
+    fileprivate func restore(
+        of purchase: StatePreview.Purchase, _ accounts: [AppleAccount], moves: [PurchaseMove],
+        rule: SharingStore.Rule, chosen: Set<String>
+    ) -> TransferStore.Transfer? {
+        let (subscription, key) = (purchase.subscription, purchase.subscription.key)
+        guard includesOwned, let account = accounts.first(where: { $0.keys.contains(key) }) else { return nil }
+        let holders = account.entitledTokens(to: key, rule.policy, chosen: chosen)
+        let evidence = evidence[key.originalTransactionId]
+        let buyer = subscription.appAccountToken
+        let restore = Restore(
+            account: appAccountToken.lowercasedText, evidence: evidence, holders: holders, buyer: buyer,
+            isChosenByOperator: account.isChosen(for: key, chosen),
+            isLapsed: !purchase.periods.contains { $0.contains(uploadedAt) }
+                && subscription.state(at: uploadedAt, in: purchase.periods) != .billingRetry,
+            countedMoves: moves.count(of: key, before: uploadedAt))
+        guard let outcome = restore.outcome(rule.policy, needsDevice: rule.needsDevice), let holder = holders.first
+        else { return nil }
+        return TransferStore.Transfer(
+            key: key, bundleId: subscription.bundleId, from: holder, to: restore.account, evidence: evidence,
+            policy: rule.policy, outcome: outcome, isCounted: restore.account != buyer)
     }
 }
 
@@ -182,40 +194,99 @@ public struct StatePreviewStore: Sendable {
         at now: Date
     ) async throws -> StatePreview {
         let entries = try LedgerBatch(entries)
+        return try await connection.transaction(isolation: .repeatableRead) { transaction in
+            try Self.read(entries, in: app, account, claiming: claim, at: now, transaction) {
+                try transaction.commit(after: $0)
+            }
+        }
+    }
+
+    /// The preview of an upload, with its claims and restores decided and written: one upload after the other for each purchase,
+    /// so that as many move as may.
+    /// - Parameter actions: the entries of the audit log about the claims.
+    package func record(
+        _ entries: [LedgerEntry], in app: CoverageStore.App, account: UUID, claiming claim: UploadClaim, at now: Date,
+        actions: @escaping @Sendable ([AccountClaim]) -> [OperatorAction]
+    ) async throws -> StatePreview {
+        let entries = try LedgerBatch(entries)
+        return try await repeating {
+            try await connection.transaction { transaction in
+                // The statements after it see what the upload before this one has committed.
+                _ = try transaction.pipeline([Self.command(locking: entries, in: app)])
+                let preview = try Self.read(entries, in: app, account, claiming: claim, at: now, transaction) {
+                    try transaction.pipeline($0)
+                }
+                guard !preview.isAccountErased else { return preview }
+                let isRefused = preview.transfers.contains { $0.outcome == .tooMany }
+                let transfers = isRefused ? preview.transfers.filter { $0.outcome == .tooMany } : preview.transfers
+                let claims = isRefused ? [] : preview.claims
+                let made = actions(claims)
+                var commands: [Command] = []
+                if !claims.isEmpty { commands.append(ClaimStatements.command(claiming: claims)) }
+                if !transfers.isEmpty { commands.append(TransferStore.command(adding: transfers, at: now)) }
+                if !made.isEmpty { commands.append(OperatorActionStore.command(recording: made)) }
+                _ = try transaction.pipeline(commands)
+                return preview
+            }
+        }
+    }
+
+    /// - Parameter finish: runs the last statements.
+    private static func read(
+        _ entries: LedgerBatch, in app: CoverageStore.App, _ account: UUID?, claiming claim: UploadClaim?, at now: Date,
+        _ transaction: PostgresTransaction, finish: ([Command]) throws -> [Rows]
+    ) throws -> StatePreview {
         let asked = account.map {
             ErasedAccounts.Account(environment: app.environment, bundleId: app.bundleId, token: $0)
         }
-        return try await connection.transaction(isolation: .repeatableRead) { transaction in
-            var batch = entries
-            let first = try transaction.pipeline([
-                Self.command(reachedFrom: batch, in: app, account: account),
-                SharingStore.command(policyOf: app),
-                Command(SharingStore.chosen, app.environment.rawValue, app.bundleId),
-                ErasedAccounts.command(among: batch.accounts.union(asked.map { [$0] } ?? [])),
-                EntitlementStore.command(
-                    besidePurchasesOf: account.map { [$0] } ?? [], in: app.environment, bundleIds: [app.bundleId]),
-            ])
-            let erased = try ErasedAccounts(first[3])
-            batch.remove(erased)
-            let reached = try first[0].map { row in
-                SubscriptionKey(
-                    environment: app.environment, originalTransactionId: try row.value("original_transaction_id"))
-            }
-            let keys = Set(reached).union(batch.keys).sorted()
-            let second = try transaction.commit(
-                after: PurchaseInBatch.commands(reading: keys, isLocking: false) + [
-                    Command(Self.claims, app.environment.rawValue, app.bundleId, keys.map(\.originalTransactionId))
-                ])
-            let (known, durations) = try PurchaseInBatch.read(second[...])
-            return try StatePreview(
-                of: batch, claiming: claim, known: known, durations: durations,
-                claims: try second[4].map { row in try AccountClaim(row, of: app.bundleId, in: app.environment) },
-                given: try EntitlementStore.lines(first[4]), in: app,
-                policy: try SharingStore.policies(first[1])[app] ?? .standard,
-                chosen: try Set(first[2].map { row in try row.value("app_account_token") }),
-                isAccountErased: asked.map(erased.contains) ?? false, at: now)
+        var batch = entries
+        let first = try transaction.pipeline([
+            Self.command(reachedFrom: batch, in: app, account: account),
+            SharingStore.command(policyOf: app),
+            Command(SharingStore.chosen, app.environment.rawValue, app.bundleId),
+            ErasedAccounts.command(among: batch.accounts.union(asked.map { [$0] } ?? [])),
+            EntitlementStore.command(
+                besidePurchasesOf: account.map { [$0] } ?? [], in: app.environment, bundleIds: [app.bundleId]),
+        ])
+        let erased = try ErasedAccounts(first[3])
+        batch.remove(erased)
+        let reached = try first[0].map { row in
+            SubscriptionKey(
+                environment: app.environment, originalTransactionId: try row.value("original_transaction_id"))
         }
+        let keys = Set(reached).union(batch.keys).sorted()
+        let ids = keys.map(\.originalTransactionId)
+        let second = try finish(
+            PurchaseInBatch.commands(reading: keys, isLocking: false) + [
+                Command(Self.claims, app.environment.rawValue, app.bundleId, ids),
+                TransferStore.command(movesOf: ids, in: app),
+            ])
+        let (known, durations) = try PurchaseInBatch.read(second[...])
+        return try StatePreview(
+            of: batch, claiming: claim, known: known, durations: durations,
+            claims: try second[4].map { row in try AccountClaim(row, of: app.bundleId, in: app.environment) },
+            moves: try TransferStore.moves(second[5]),
+            given: try EntitlementStore.lines(first[4]), in: app,
+            rule: try SharingStore.rules(first[1])[app] ?? SharingStore.Rule(),
+            chosen: try Set(first[2].map { row in try row.value("app_account_token") }),
+            isAccountErased: asked.map(erased.contains) ?? false, at: now)
     }
+
+    /// Locks the purchases of an upload and their Apple accounts against other uploads until the transaction ends.
+    private static func command(locking batch: LedgerBatch, in app: CoverageStore.App) -> Command {
+        let customers = Set(batch.entries.compactMap { $0.event?.transaction?.appTransactionId })
+        let names = batch.keys.map { "purchase \($0.originalTransactionId)" } + customers.map { "customer \($0)" }
+        return Command(Self.lock, names.sorted().map { "\(app.environment.rawValue) \(app.bundleId) \($0)" })
+    }
+
+    /// In one order, so that two uploads of the same purchases do not wait for each other.
+    static let lock = Statement(
+        "preview-lock",
+        """
+        select pg_advisory_xact_lock(hashtextextended(name, 0))
+        from unnest($1::text[]) with ordinality as given (name, place)
+        order by place
+        """)
 
     private static func command(
         reachedFrom batch: LedgerBatch, in app: CoverageStore.App, account: UUID?
@@ -276,13 +347,13 @@ public struct StatePreviewStore: Sendable {
         "preview-claims",
         """
         select original_transaction_id, app_transaction_id, app_account_token::text as app_account_token, since, signed_at,
-            restored_at, restored_lapsed_at, evidence::text as evidence
+            evidence::text as evidence
         from account_claim
         where environment = $1::text::store_environment and bundle_id = $2::text
             and original_transaction_id = any ($3::text[])
         """)
 
-    static let statements = [reached, claims]
+    static let statements = [reached, claims, lock]
 }
 
 extension UUID {

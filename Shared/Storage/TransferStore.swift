@@ -5,12 +5,12 @@ import Subscriptions
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Purchases that restores moved from one account of an app to another.
+/// Restores of purchases that another account of the app had, and whether they moved them.
 ///
-/// The service that receives the restore records the move; the state-updater tells of it in the timeline and on
+/// The service that receives the restore decides and records it (``StatePreviewStore``); the state-updater tells of it in the timeline and on
 /// `subscriptions.changed`, because only that service writes them.
 package struct TransferStore: Sendable {
-    /// A move of a purchase.
+    /// A restore of a purchase that another account had.
     package struct Transfer: Sendable, Equatable {
         package var key: SubscriptionKey
         package var bundleId: String
@@ -18,6 +18,17 @@ package struct TransferStore: Sendable {
         package var from: String
         /// The account that restored it.
         package var to: String
+        /// Nil where the account had sent nothing that Apple signed.
+        package var evidence: ClaimEvidence?
+        /// Of the app at that time.
+        package var policy: SharingPolicy
+        package var outcome: Restore.Outcome
+        /// Whether it counts against the limit of moves, as a move away from the account that Apple names does.
+        package var isCounted: Bool
+
+        func move(at date: Date) -> PurchaseMove {
+            PurchaseMove(key: key, to: to, movedAt: date, isCounted: isCounted)
+        }
     }
 
     /// Rejected moves of one app.
@@ -28,11 +39,8 @@ package struct TransferStore: Sendable {
         package var purchases: Int
     }
 
-    /// The number of moves of one purchase within ``window``; one more is rejected, because accounts that pass a purchase around
-    /// share what one customer paid for.
-    package static let limit = 3
-    /// Seconds.
-    package static let window: Double = 30 * 86_400
+    /// Begins what stands for an app transaction in place of an original transaction id; no purchase of the timeline has it.
+    static let appPrefix = "app:"
     /// The name of the event in the timeline and in its message.
     package static let eventName = "PURCHASE_TRANSFERRED"
 
@@ -40,32 +48,6 @@ package struct TransferStore: Sendable {
 
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
-
-    /// The purchases that have moved too often to move again.
-    package func exhausted(among transfers: [Transfer], at now: Date) async throws -> [SubscriptionKey] {
-        guard !transfers.isEmpty else { return [] }
-        return try await connection.execute(
-            Self.exhausted, transfers.map(\.key.environment.rawValue), transfers.map(\.key.originalTransactionId),
-            now.addingTimeInterval(-Self.window), Int64(Self.limit)
-        ).map { row in try SubscriptionStore.key(row) }
-    }
-
-    /// Records claims with the moves that they cause and the entries of the audit log about them, together.
-    package func add(
-        _ claims: [AccountClaim], moving transfers: [Transfer], recording actions: [OperatorAction] = [], at now: Date
-    ) async throws {
-        _ = try await repeating {
-            try await connection.pipeline(
-                [ClaimStatements.command(claiming: claims)]
-                    + (transfers.isEmpty ? [] : [Self.command(adding: transfers, isRejected: false, at: now)])
-                    + (actions.isEmpty ? [] : [OperatorActionStore.command(recording: actions)]))
-        }
-    }
-
-    /// Records that moves were rejected, for operators.
-    package func reject(_ transfers: [Transfer], at now: Date) async throws {
-        _ = try await connection.pipeline([Self.command(adding: transfers, isRejected: true, at: now)])
-    }
 
     /// The apps with rejected moves since a moment.
     package func rejected(since moment: Date) async throws -> [Rejected] {
@@ -110,49 +92,63 @@ package struct TransferStore: Sendable {
         }
     }
 
-    private static func command(adding transfers: [Transfer], isRejected: Bool, at now: Date) -> Command {
+    static func command(adding transfers: [Transfer], at now: Date) -> Command {
         Command(
-            insert, now, isRejected, transfers.map(\.key.environment.rawValue),
-            transfers.map(\.key.originalTransactionId), transfers.map(\.bundleId),
-            transfers.map { UUID(uuidString: $0.from) ?? .zero }, transfers.map { UUID(uuidString: $0.to) ?? .zero })
+            insert, now, transfers.map(\.key.environment.rawValue), transfers.map(\.key.originalTransactionId),
+            transfers.map(\.bundleId), transfers.map { UUID(uuidString: $0.from) ?? .zero },
+            transfers.map { UUID(uuidString: $0.to) ?? .zero }, transfers.map { $0.evidence?.rawValue },
+            transfers.map(\.policy.rawValue), transfers.map(\.outcome.rawValue), transfers.map(\.isCounted))
     }
 
-    static let statements = [exhausted, insert, rejected, pending, announced]
+    /// Selects the moves of purchases in the order of their acceptance.
+    static func command(movesOf purchases: [String], in app: CoverageStore.App) -> Command {
+        Command(moves, app.environment.rawValue, app.bundleId, purchases)
+    }
 
-    private static let exhausted = Statement(
-        "transfer-exhausted",
-        """
-        select environment::text as environment, original_transaction_id
-        from (
-            select distinct environment::store_environment as environment, original_transaction_id
-            from unnest($1::text[], $2::text[]) as given (environment, original_transaction_id)
-        ) as given
-        where (
-            select count(*)
-            from purchase_transfer moved
-            where moved.environment = given.environment
-                and moved.original_transaction_id = given.original_transaction_id
-                and moved.moved_at > $3::timestamptz and not moved.is_rejected
-        ) >= $4::bigint
-        """)
+    static func moves(_ rows: Rows) throws -> [PurchaseMove] {
+        try rows.map { row in
+            PurchaseMove(
+                key: try SubscriptionStore.key(row), to: try row.optional("to_account"),
+                movedAt: try row.value("moved_at"), isCounted: try row.value("is_counted"))
+        }
+    }
 
-    /// A rejection is recorded once an hour for each purchase.
+    static let statements = [insert, moves, rejected, pending, announced]
+
+    /// A refusal is recorded once an hour for each purchase, account and reason.
     private static let insert = Statement(
         "transfer-insert",
         """
         insert into purchase_transfer (
-            moved_at, transfer_uuid, is_rejected, environment, original_transaction_id, bundle_id, from_account_token,
-            to_account_token)
-        select $1::timestamptz, gen_random_uuid(), $2::boolean, environment::store_environment, original_transaction_id,
-            bundle_id, from_account, to_account
-        from unnest($3::text[], $4::text[], $5::text[], $6::uuid[], $7::uuid[])
-            as given (environment, original_transaction_id, bundle_id, from_account, to_account)
-        where not $2::boolean or not exists (
+            moved_at, announced_at, transfer_uuid, environment, original_transaction_id, bundle_id, from_account_token,
+            to_account_token, evidence, policy, outcome, is_counted)
+        select $1::timestamptz, case when starts_with(original_transaction_id, 'app:') then $1::timestamptz end,
+            gen_random_uuid(), environment::store_environment, original_transaction_id, bundle_id,
+            from_account, to_account, evidence::claim_evidence, policy, outcome, is_counted
+        from unnest(
+            $2::text[], $3::text[], $4::text[], $5::uuid[], $6::uuid[], $7::text[], $8::text[], $9::text[],
+            $10::boolean[]
+        ) as given (
+            environment, original_transaction_id, bundle_id, from_account, to_account, evidence, policy, outcome,
+            is_counted)
+        where outcome = 'accepted' or not exists (
             select
             from purchase_transfer known
             where known.environment = given.environment::store_environment
-                and known.original_transaction_id = given.original_transaction_id and known.is_rejected
-                and known.moved_at > $1::timestamptz - interval '1 hour')
+                and known.original_transaction_id = given.original_transaction_id
+                and known.moved_at > $1::timestamptz - interval '1 hour' and known.outcome = given.outcome
+                and known.to_account_token = given.to_account)
+        """)
+
+    private static let moves = Statement(
+        "transfer-moves",
+        """
+        select environment::text as environment, original_transaction_id, to_account_token::text as to_account, moved_at,
+            is_counted
+        from purchase_transfer
+        where environment = $1::text::store_environment and bundle_id = $2::text
+            and original_transaction_id = any ($3::text[]) and outcome = 'accepted'
+        order by id
         """)
 
     private static let rejected = Statement(
@@ -160,7 +156,7 @@ package struct TransferStore: Sendable {
         """
         select bundle_id, environment::text as environment, count(distinct original_transaction_id) as purchases
         from purchase_transfer
-        where moved_at > $1::timestamptz and is_rejected
+        where moved_at > $1::timestamptz and outcome = 'tooMany'
         group by purchase_transfer.bundle_id, purchase_transfer.environment
         order by purchase_transfer.bundle_id, purchase_transfer.environment
         """)
@@ -171,7 +167,7 @@ package struct TransferStore: Sendable {
         select id, moved_at, transfer_uuid, environment::text as environment, original_transaction_id,
             from_account_token::text as from_account, to_account_token::text as to_account
         from purchase_transfer
-        where announced_at is null and not is_rejected and exists (
+        where announced_at is null and outcome = 'accepted' and exists (
             select
             from subscription held
             where held.environment = purchase_transfer.environment

@@ -79,8 +79,8 @@ select tstzrange(at - interval '1 day', at + interval '29 days'), uuid, environm
     'transaction', transaction
 from pg_temp.numbered({low}, {high}, {n}) where status <> 5 order by k;
 insert into account_claim (since, signed_at, app_account_token, environment, bundle_id, original_transaction_id,
-    app_transaction_id, source)
-select at, at, account, environment, app, purchase, (7000000000000000 + i)::text, 'transaction'
+    app_transaction_id, evidence)
+select at, at, account, environment, app, purchase, (7000000000000000 + i)::text, 'apple'
 from pg_temp.numbered({low}, {high}, {n}) order by k;
 """
 

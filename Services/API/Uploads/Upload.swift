@@ -183,19 +183,22 @@ struct Upload {
         if let fault = entry.fault { throw rejection(.body, "cannot be stored: \(fault)") }
         var accepted = Accepted(pointer: pointer, entry: entry, received: received)
         switch part {
-        case .appTransaction(let proven): accepted.appTransaction = proven.value
-        case .transaction(let proven): accepted.evidence = evidence(of: proven.value, from: origin)
+        case .appTransaction(let proven):
+            accepted.appTransaction = proven.value
+            accepted.evidence = evidence(signedAt: proven.value.receiptCreationDate, from: origin)
+        case .transaction(let proven):
+            accepted.evidence = evidence(signedAt: proven.value.signedDate, from: origin)
         case .notification, .renewalInfo: break
         }
         return accepted
     }
 
     /// Renewal information proves nothing about an account: it comes with the transaction that it belongs to.
-    private func evidence(of transaction: JWSTransactionDecodedPayload, from origin: Origin) -> ClaimEvidence? {
+    private func evidence(signedAt date: Date?, from origin: Origin) -> ClaimEvidence? {
         if isAssigned { return .operator }
         return switch origin {
         case .apple(let evidence): evidence
-        case .request: device == nil ? evidence(signedAt: transaction.signedDate) : .device
+        case .request: device == nil ? evidence(signedAt: date) : .device
         }
     }
 

@@ -72,9 +72,10 @@ struct UploadAnswer {
 
     private var token: String { ReadAfter.token(parts) }
 
-    /// Null where no account uploads, or where the part is no transaction.
+    /// Null where no account uploads, and of renewal information.
     private func claim(_ part: Upload.Accepted) -> String? {
-        guard isNamed, part.isA(.transaction), let id = part.originalTransactionId else { return nil }
+        guard isNamed, !part.isA(.renewalInfo) else { return nil }
+        guard let id = part.originalTransactionId else { return part.evidence?.rawValue }
         return evidence[id]?.rawValue ?? "none"
     }
 

@@ -1,6 +1,8 @@
+import AppStore
 import Chassis
 import Contracts
 import Kafka
+import Signatures
 import Storage
 import StrictJSON
 import Subscriptions
@@ -39,34 +41,43 @@ struct UploadRecorder: Sendable {
                 appAccountToken: $0, uploadedAt: upload.now, includesOwned: isRestore, evidence: upload.evidence)
         }
         let entries = upload.accepted.map(\.entry)
-        if let account, !isDryRun { try await keepApps(upload, of: account) }
-        let preview = try await database.withConnection { connection in
+        if let account, !isDryRun { try await keepApps(upload, of: account, isRestore: isRestore) }
+        var preview = try await database.withConnection { connection in
             try await StatePreviewStore(connection).preview(
                 of: entries, in: app, account: account, claiming: claim, at: upload.now)
         }
-        guard !preview.isAccountErased else { throw Problem.erased }
-        try await rejectTransfers(preview.transfers, at: upload.now, isDryRun: isDryRun)
-        let answer = UploadAnswer(upload, preview, account: account, definitions: definitions.current)
-        if isDryRun || upload.accepted.isEmpty { return answer.response(isRecorded: false) }
-        let assignments = upload.isAssigned ? assignments(preview.claims, request, at: upload.now) : []
-        if !preview.claims.isEmpty {
-            try await database.withConnection { connection in
-                try await TransferStore(connection).add(
-                    preview.claims, moving: preview.transfers, recording: assignments, at: upload.now)
+        if let account, let claim, !isDryRun, !preview.claims.isEmpty || !preview.transfers.isEmpty {
+            let (environment, now, isAssigned) = (upload.environment, upload.now, upload.isAssigned)
+            preview = try await database.withConnection { connection in
+                try await StatePreviewStore(connection).record(
+                    entries, in: app, account: account, claiming: claim, at: now
+                ) { claims in isAssigned ? Self.assignments(claims, request, in: environment, at: now) : [] }
             }
         }
+        guard !preview.isAccountErased else { throw Problem.erased }
+        if let refused = preview.transfers.first(where: { $0.outcome == .tooMany }) {
+            throw Problem(
+                .tooManyTransfers,
+                "Purchase \(refused.key.originalTransactionId) has moved between accounts \(PurchaseMove.limit) times within "
+                    + "30 days and stays where it is; an operator can choose the account with storekeeper customers choose."
+            )
+        }
+        let answer = UploadAnswer(upload, preview, account: account, definitions: definitions.current)
+        if isDryRun || upload.accepted.isEmpty { return answer.response(isRecorded: false) }
         do {
             try await services.record(upload.distinct)
         } catch let error as KafkaError {
             logger.warning("Kafka unavailable; upload answered 503", metadata: ["error": "\(error)"])
             throw answer.unrecorded
         }
-        await setAccounts(preview.transfers)
+        await setAccounts(preview.transfers.filter { $0.outcome == .accepted })
         return answer.response(isRecorded: true)
     }
 
     /// The entries of the audit log about purchases that an operator's key assigns.
-    private func assignments(_ claims: [AccountClaim], _ request: APIRequest, at now: Date) -> [OperatorAction] {
+    private static func assignments(
+        _ claims: [AccountClaim], _ request: APIRequest, in environment: StoreEnvironment, at now: Date
+    ) -> [OperatorAction] {
         claims.map { claim in
             OperatorAction(
                 actedAt: now, actor: request.actor, action: "assign",
@@ -75,23 +86,6 @@ struct UploadRecorder: Sendable {
                     + "to \(claim.appAccountToken)",
                 note: request.body?.root["assign"]?["reason"]?.string)
         }
-    }
-
-    /// A purchase that goes from account to account is shared by customers of whom one has paid.
-    private func rejectTransfers(_ transfers: [TransferStore.Transfer], at now: Date, isDryRun: Bool) async throws {
-        guard !transfers.isEmpty else { return }
-        let exhausted = try await database.withConnection { connection in
-            let store = TransferStore(connection)
-            let exhausted = Set(try await store.exhausted(among: transfers, at: now))
-            let rejected = transfers.filter { exhausted.contains($0.key) }
-            if !isDryRun, !rejected.isEmpty { try await store.reject(rejected, at: now) }
-            return rejected.map(\.key.originalTransactionId)
-        }
-        guard let first = exhausted.first else { return }
-        throw Problem(
-            .tooManyTransfers,
-            "Purchase \(first) has moved between accounts \(TransferStore.limit) times within 30 days and stays where it is; "
-                + "an operator can choose the account with storekeeper customers choose.")
     }
 
     /// Has Apple name the new account in later transactions, where that is configured. What Apple does not take stays moved by
@@ -112,17 +106,31 @@ struct UploadRecorder: Sendable {
     }
 
     /// What version of the app the account's customer first got. It is no purchase, so no state is made of it.
-    private func keepApps(_ upload: Upload, of account: UUID) async throws {
-        for app in upload.accepted.compactMap(\.appTransaction) {
-            guard let version = app.originalApplicationVersion else { continue }
+    private func keepApps(_ upload: Upload, of account: UUID, isRestore: Bool) async throws {
+        for part in upload.accepted {
+            guard let app = part.appTransaction, let version = app.originalApplicationVersion,
+                let evidence = part.evidence
+            else { continue }
             try await database.withConnection { connection in
                 try await AccountAppStore(connection).add(
                     AccountAppStore.AccountApp(
                         environment: upload.environment, bundleId: upload.bundleId, appAccountToken: account,
-                        appTransactionId: app.appTransactionId ?? "", originalApplicationVersion: version,
-                        originalPurchaseDate: app.originalPurchaseDate, recordedAt: upload.now))
+                        identity: app.appTransactionId ?? Self.digest(app), evidence: evidence,
+                        originalApplicationVersion: version, originalPurchaseDate: app.originalPurchaseDate,
+                        recordedAt: upload.now),
+                    isRestore: isRestore)
             }
         }
+    }
+
+    /// Of what is the same in all signed texts about one purchase of the app.
+    private static func digest(_ app: AppTransaction) -> String {
+        let members = [
+            app.originalApplicationVersion, app.originalPurchaseDate?.milliseconds.description,
+            app.preorderDate?.milliseconds.description,
+        ].map { $0 ?? "" }.joined(separator: " ")
+        return "sha256:"
+            + String(decoding: Base64.encode(SHA256Hash.digest(Array(members.utf8))[...], .url), as: UTF8.self)
     }
 
     /// The purchases of renewal information that are stored for this app.

@@ -8,7 +8,7 @@ struct Policy: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "policy", abstract: "Show or set the policy for shared Apple accounts.",
         discussion: """
-            Stored in the database; effective at once. With --dry-run nothing is set: it counts the purchases that would \
+            Stored in the database; effective at once. Restores that were decided before stay as they are. With --dry-run nothing is set: it counts the purchases that would \
             change their entitled account.
 
             Examples:
@@ -29,11 +29,15 @@ struct Policy: Subcommand {
     @Argument(help: "New policy (default: show the present one).")
     var policy: SharingPolicy?
 
+    @Flag(help: "Let only restores with a device mark move purchases (see POST /v1/restores).")
+    var needsDevice = false
+
     @Flag(help: "Count the purchases whose entitled account would change; set nothing.")
     var dryRun = false
 
     func validate() throws {
         if dryRun, policy == nil { throw ValidationError("--dry-run needs the policy to try") }
+        if needsDevice, policy == nil { throw ValidationError("--needs-device needs the policy to set") }
     }
 
     func run(in context: CommandContext) async throws {
@@ -42,20 +46,26 @@ struct Policy: Subcommand {
         let store = SharingStore(connection)
         var answers: [Answer] = []
         for environment in environment.map({ [$0] }) ?? [.production, .sandbox] {
-            var answer = Answer(app: app, environment: environment.rawValue, policy: "", isDefault: false)
+            var answer = Answer(
+                app: app, environment: environment.rawValue, policy: "", needsDevice: false, isDefault: false)
             if let policy, dryRun {
                 let trial = try await store.trial(of: policy, for: app, in: environment)
                 answer.trial = Answer.Trial(
                     policy: policy.rawValue, moved: trial.moved.count, shared: trial.shared,
                     examples: trial.moved.prefix(5).map(\.originalTransactionId))
             } else if let policy {
-                try await store.setPolicy(policy, of: app, in: environment, at: context.now())
+                try await store.setPolicy(
+                    policy, needsDevice: needsDevice, of: app, in: environment, at: context.now())
                 try await audit.record(
-                    "customers policy \(policy.rawValue)", on: ["\(app) \(environment.rawValue)"],
+                    "customers policy \(policy.rawValue)\(needsDevice ? " --needs-device" : "")",
+                    on: ["\(app) \(environment.rawValue)"],
                     to: OperatorActionStore(connection), in: context)
             }
-            let stored = try await store.policies()[CoverageStore.App(environment, app)]
-            (answer.policy, answer.isDefault) = ((stored ?? .standard).rawValue, stored == nil)
+            let stored = try await store.rules()[CoverageStore.App(environment, app)]
+            let rule = stored ?? SharingStore.Rule()
+            (answer.policy, answer.needsDevice, answer.isDefault) = (
+                rule.policy.rawValue, rule.needsDevice, stored == nil
+            )
             answers.append(answer)
         }
         guard !output.json else { return try output.print(json: answers, in: context) }
@@ -74,11 +84,14 @@ struct Policy: Subcommand {
         var app: String
         var environment: String
         var policy: String
+        var needsDevice: Bool
         var isDefault: Bool
         var trial: Trial?
 
         var text: String {
-            let now = "\(app.escaped) \(environment): \(policy)\(isDefault ? " (the default)" : "")"
+            let now =
+                "\(app.escaped) \(environment): \(policy)\(needsDevice ? ", restores need a device mark" : "")"
+                + (isDefault ? " (the default)" : "")
             guard let trial else { return now }
             let examples = trial.examples.isEmpty ? "" : ", such as \(trial.examples.joined(separator: ", "))"
             return

@@ -110,7 +110,7 @@ package struct ConsentStore: Sendable {
         where rescission.environment = $1::text::store_environment and rescission.bundle_id = $2::text
             and rescission.notification_type = 'RESCIND_CONSENT'
             and payload.decoded -> 'appData' -> 'signedAppTransactionInfo' ->> 'appTransactionId' in (
-                select app_transaction_id
+                select identity
                 from account_app
                 where environment = $1::text::store_environment and bundle_id = $2::text
                     and app_account_token = $3::uuid

@@ -181,10 +181,10 @@ package enum EntitlementStore {
         where app_account_token = given.account and environment = $2::text::store_environment
             and ($3::text[] is null or bundle_id = any ($3::text[]))
         union all
-        select 'app', bundle_id, app_transaction_id, null, coalesce(original_purchased_at, recorded_at), null,
+        select 'app', bundle_id, identity, null, coalesce(original_purchased_at, recorded_at), null,
             original_application_version, null, null, 1
         from account_app
-        where app_account_token = given.account and environment = $2::text::store_environment
+        where is_entitled and app_account_token = given.account and environment = $2::text::store_environment
             and ($3::text[] is null or bundle_id = any ($3::text[]))
         """
 }

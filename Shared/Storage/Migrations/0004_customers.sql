@@ -57,8 +57,6 @@ create type claim_evidence as enum ('apple', 'operator', 'device', 'signed', 'ol
 create table account_claim (
     since timestamptz not null, -- purchase date of the first transaction with the token, or the time of the upload
     signed_at timestamptz not null, -- when Apple last signed that first transaction: of two accounts the later one comes first
-    restored_at timestamptz, -- when the account last restored it; null: it only bought or uploaded it
-    restored_lapsed_at timestamptz, -- the same, of restores at which the purchase had lapsed
     app_account_token uuid not null,
     environment store_environment not null,
     evidence claim_evidence not null,
@@ -75,14 +73,16 @@ create index account_claim_by_customer on account_claim (app_transaction_id, env
 create table sharing_policy (
     decided_at timestamptz not null,
     environment store_environment not null,
+    needs_device boolean not null default false, -- whether a restore needs a device mark to move a purchase
     bundle_id text not null,
     policy text not null check (
         policy in ('firstWins', 'refuse', 'allow', 'lastRestoreWins', 'lastRestoreWinsIfLapsed')),
     primary key (environment, bundle_id)
 );
 
--- Purchases that a restore moved from one account of the app to another, and moves that were rejected because there had been too
--- many. The API adds rows; the state-updater tells of them in the timeline. Of the last 30 days they count.
+-- Restores of purchases that another account of the app had, each decided once, when it was made: accepted, so that the purchase
+-- moved, or why not. The last accepted one counts until the purchase is bought again by a transaction that names an account.
+-- The API adds rows; the state-updater tells of the moves in the timeline.
 create table purchase_transfer (
     id bigint generated always as identity primary key,
     moved_at timestamptz not null,
@@ -91,12 +91,15 @@ create table purchase_transfer (
     from_account_token uuid, -- null: the purchase had no account, or the account was erased
     to_account_token uuid, -- null: the account was erased
     environment store_environment not null,
-    is_rejected boolean not null,
+    evidence claim_evidence, -- null: the account had sent nothing that Apple signed
+    is_counted boolean not null, -- against the limit of 30 days: away from the account that Apple names
     bundle_id text not null,
-    original_transaction_id text not null
+    original_transaction_id text not null,
+    policy text not null, -- of the app at that time
+    outcome text not null check (outcome in ('accepted', 'chosen', 'policy', 'evidence', 'inUse', 'tooMany'))
 );
 create index purchase_transfer_by_purchase on purchase_transfer (environment, original_transaction_id, moved_at);
-create index purchase_transfer_to_announce on purchase_transfer (id) where announced_at is null and not is_rejected;
+create index purchase_transfer_to_announce on purchase_transfer (id) where announced_at is null and outcome = 'accepted';
 create index purchase_transfer_by_time on purchase_transfer (moved_at);
 
 -- The accounts that operators chose: on their Apple accounts only they are entitled, and the policy does not count.
@@ -221,28 +224,25 @@ begin atomic
     order by ranked.place;
 end;
 
--- The account that a restore moved a purchase to, where the policy of the app lets restores move purchases; else null. Moves only
--- by what accounts did, never by what Apple says later, so that a renewal moves nothing back.
-create function restored_to(asked_environment store_environment, asked_bundle_id text, asked_purchase text)
+-- The account that the last accepted restore moved a purchase to; null where none did, where that account was erased, and where a
+-- transaction that names an account has bought the purchase since. A renewal moves nothing back.
+create function moved_to(asked_environment store_environment, asked_bundle_id text, asked_purchase text)
 returns uuid
 language sql stable
 begin atomic
-    select restore.app_account_token
-    from (
-        select claim.app_account_token,
-            case policy.policy
-                when 'lastRestoreWins' then claim.restored_at
-                when 'lastRestoreWinsIfLapsed' then claim.restored_lapsed_at
-            end as moved_at
-        from sharing_policy policy
-        join account_claim claim
-            on claim.environment = asked_environment and claim.bundle_id = policy.bundle_id
-            and claim.original_transaction_id = asked_purchase
-        where policy.environment = asked_environment and policy.bundle_id = asked_bundle_id
-            and policy.policy in ('lastRestoreWins', 'lastRestoreWinsIfLapsed')
-    ) as restore
-    where restore.moved_at is not null
-    order by restore.moved_at desc, restore.app_account_token
+    select case
+        when not exists (
+            select
+            from transaction bought
+            where bought.environment = asked_environment and bought.original_transaction_id = asked_purchase
+                and bought.transaction_reason = 'PURCHASE' and bought.app_account_token is not null
+                and bought.purchased_at > moved.moved_at)
+            then moved.to_account_token
+    end
+    from purchase_transfer moved
+    where moved.environment = asked_environment and moved.original_transaction_id = asked_purchase
+        and moved.bundle_id = asked_bundle_id and moved.outcome = 'accepted'
+    order by moved.id desc
     limit 1;
 end;
 
@@ -271,8 +271,13 @@ begin atomic
                 from chosen_account chosen
                 where chosen.environment = asked_environment and chosen.bundle_id = asked_bundle_id
                     and chosen.app_account_token = asked_account)
-        when restored_to(asked_environment, asked_bundle_id, asked_purchase) is not null
-            then restored_to(asked_environment, asked_bundle_id, asked_purchase) = asked_account
+        when moved_to(asked_environment, asked_bundle_id, asked_purchase) is not null
+            and not exists (
+                select
+                from sharing_policy policy
+                where policy.environment = asked_environment and policy.bundle_id = asked_bundle_id
+                    and policy.policy = 'allow')
+            then moved_to(asked_environment, asked_bundle_id, asked_purchase) = asked_account
         when asked_account = owner then true
         else exists (
                 select
@@ -356,9 +361,9 @@ where (not exists (
         where chosen.environment = owned.environment and chosen.bundle_id = owned.bundle_id)
     and not exists (
         select
-        from sharing_policy policy
-        where policy.environment = owned.environment and policy.bundle_id = owned.bundle_id
-            and policy.policy like 'lastRestore%'))
+        from purchase_transfer moved
+        where moved.environment = owned.environment
+            and moved.original_transaction_id = owned.original_transaction_id))
     or gives_access_to(
         owned.environment, owned.bundle_id, owned.original_transaction_id, owned.app_account_token,
         owned.app_account_token)

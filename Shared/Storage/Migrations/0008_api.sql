@@ -77,20 +77,21 @@ create table entitlement_definition (
     primary key (environment, bundle_id, name, version)
 );
 
--- The original app version of an account's customer, from signed app transactions that were uploaded for it. That of one Apple
--- account counts for one account.
+-- The original app version of an account's customer, from signed app transactions that were uploaded for it. Of the accounts that
+-- uploaded one, those are entitled that would have a purchase.
 create table account_app (
     original_purchased_at timestamptz,
     recorded_at timestamptz not null,
     app_account_token uuid not null,
     environment store_environment not null,
+    evidence claim_evidence not null,
+    is_entitled boolean not null default false,
     bundle_id text not null,
-    app_transaction_id text not null, -- empty: an old system sends none
+    identity text not null, -- Apple's id of the customer, or a digest where an old system sends none
     original_application_version text not null,
-    primary key (app_account_token, environment, bundle_id, app_transaction_id)
+    primary key (app_account_token, environment, bundle_id, identity)
 );
-create unique index account_app_once on account_app (environment, bundle_id, app_transaction_id)
-    where app_transaction_id <> '';
+create index account_app_by_identity on account_app (identity, environment, bundle_id);
 
 -- Consents that customers gave and withdrew. Rows are only added; the newest of a kind counts.
 create table customer_consent (

@@ -17,7 +17,7 @@ declare
     api_reads constant text[] := array[
         'schema_migration', 'api_key', 'api_cursor_secret', 'certificate_chain', 'notification', 'notification_payload',
         'transaction', 'subscription', 'access_period', 'anomaly', 'lifecycle_gap', 'timeline', 'account_claim', 'sharing_policy',
-        'chosen_account', 'product', 'recovery_request', 'recovery_answer', 'purchase_owner', 'owned_access', 'account_access', 'price_consent',
+        'chosen_account', 'purchase_transfer', 'product', 'recovery_request', 'recovery_answer', 'purchase_owner', 'owned_access', 'account_access', 'price_consent',
         'renewal_switch', 'subscription_end', 'erased_account'];
     -- Everything but the keys and stored answers of the API, and what is between services only.
     console_reads constant text[] := array_remove(array_remove(api_reads, 'api_key'), 'api_cursor_secret') || array[
@@ -108,6 +108,7 @@ begin
             -- Versions and consents are only added.
             ('storekeeper_api', 'select, insert', array[
                 'entitlement_definition', 'account_app', 'customer_consent', 'purchase_transfer']),
+            ('storekeeper_api', 'update (evidence, is_entitled)', array['account_app']),
             ('storekeeper_api', 'select', api_reads),
             -- For storekeeper import; claims are never deleted.
             ('storekeeper_scheduler', 'insert, update', array['account_claim']),

@@ -17,17 +17,11 @@ public struct AccountClaim: Sendable, Hashable {
     /// When Apple signed the transaction with the token, or the time of the upload. Of two accounts that claim one
     /// transaction the one signed later comes first: Apple moved the purchase to it.
     public var signedAt: Date
-    /// When the account last restored the purchase, which is more than uploading it: the customer asked for it. Nil where it
-    /// never did.
-    public var restoredAt: Date?
-    /// Of these restores the last one at which the purchase had lapsed: it gave no access, and was not in billing retry.
-    public var restoredLapsedAt: Date?
 
     /// - Parameter signedAt: nil stands for `since`.
     package init(
         key: SubscriptionKey, bundleId: String, appTransactionId: String?, appAccountToken: String,
-        evidence: ClaimEvidence, since: Date, signedAt: Date? = nil, restoredAt: Date? = nil,
-        restoredLapsedAt: Date? = nil
+        evidence: ClaimEvidence, since: Date, signedAt: Date? = nil
     ) {
         self.key = key
         self.bundleId = bundleId
@@ -36,8 +30,6 @@ public struct AccountClaim: Sendable, Hashable {
         self.evidence = evidence
         self.since = since
         self.signedAt = signedAt ?? since
-        self.restoredAt = restoredAt
-        self.restoredLapsedAt = restoredLapsedAt
     }
 
     /// Nil where the event holds no transaction with a token.

@@ -16,8 +16,8 @@ public struct AppleAccount: Sendable, Equatable {
     public let appAccountTokens: [String]
     /// The purchases that name an account of the app themselves.
     private let owners: [SubscriptionKey: String]
-    /// The accounts that restored a purchase, under the policies by which a restore moves it.
-    private let restores: [SharingPolicy: [SubscriptionKey: String]]
+    /// The accounts to which restores moved purchases.
+    private let moved: [SubscriptionKey: String]
 
     /// Whether several of the app's accounts use one Apple account; operators are shown every such account.
     public var isShared: Bool { appAccountTokens.count > 1 }
@@ -25,7 +25,8 @@ public struct AppleAccount: Sendable, Equatable {
     /// The app's accounts that are entitled to a purchase.
     ///
     /// A purchase whose newest transaction names an account belongs to that account. The policy decides about purchases
-    /// that name none, and about further accounts where it lets all share.
+    /// that name none, and about further accounts where it lets all share. A restore that was accepted moved a purchase until it
+    /// is bought again by a transaction that names an account.
     /// - Parameter chosen: accounts of the app that an operator has chosen. Where one of them uses this Apple account, only
     ///   the chosen ones are entitled, and the policy does not count.
     public func entitledTokens(
@@ -35,7 +36,7 @@ public struct AppleAccount: Sendable, Equatable {
         let users = appAccountTokens + [owner].compactMap(\.self).filter { !appAccountTokens.contains($0) }
         let selected = users.filter(chosen.contains)
         guard selected.isEmpty else { return selected }
-        if let restorer = restores[policy]?[purchase] { return [restorer] }
+        if policy != .allow, let account = moved[purchase] { return [account] }
         if let owner { return policy == .allow ? users : [owner] }
         guard isShared else { return users }
         return switch policy {
@@ -53,15 +54,22 @@ public struct AppleAccount: Sendable, Equatable {
 
     /// An owner that Set App Account Token named may have no claim of its own yet.
     private var tokens: [String] {
-        appAccountTokens + Set(owners.values).subtracting(appAccountTokens).sorted()
+        appAccountTokens + Set(owners.values).union(moved.values).subtracting(appAccountTokens).sorted()
+    }
+
+    /// Whether an operator chose one of the accounts that may have the purchase.
+    package func isChosen(for purchase: SubscriptionKey, _ chosen: Set<String>) -> Bool {
+        !chosen.isDisjoint(with: appAccountTokens + [owners[purchase]].compactMap(\.self))
     }
 
     /// The Apple accounts of the claimed and further purchases, sorted by their first purchase.
     /// - Parameters:
     ///   - claims: in any order, with any repetitions.
     ///   - purchases: further purchases, claimed or not, in any order, with any repetitions.
+    ///   - moves: of the purchases, in the order of their acceptance.
     public static func all(
-        in claims: some Collection<AccountClaim>, purchases: some Collection<OwnedPurchase> = [OwnedPurchase]()
+        in claims: some Collection<AccountClaim>, purchases: some Collection<OwnedPurchase> = [OwnedPurchase](),
+        moves: some Collection<PurchaseMove> = [PurchaseMove]()
     ) -> [AppleAccount] {
         var groups: [Group] = []
         var places: [Name: Int] = [:]
@@ -80,19 +88,21 @@ public struct AppleAccount: Sendable, Equatable {
             groups[place].formUnion(Group(names: names, purchases: [purchase]))
         }
         let claims = Dictionary(grouping: claims) { OwnedPurchase($0) }
+        let newest = Dictionary(moves.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
         return groups.filter { !$0.purchases.isEmpty }.map { group in
-            AppleAccount(group.purchases, claims: group.purchases.flatMap { claims[$0] ?? [] })
+            AppleAccount(group.purchases, claims: group.purchases.flatMap { claims[$0] ?? [] }, moves: newest)
         }.sorted { left, right in left.keys.lexicographicallyPrecedes(right.keys) }
     }
 
-    private init(_ purchases: Set<OwnedPurchase>, claims: [AccountClaim]) {
+    private init(_ purchases: Set<OwnedPurchase>, claims: [AccountClaim], moves: [SubscriptionKey: PurchaseMove]) {
         keys = Set(purchases.map(\.key)).sorted()
         owners = Dictionary(
             purchases.compactMap { one in one.appAccountToken.map { (one.key, $0) } }, uniquingKeysWith: min)
-        restores = [
-            .lastRestoreWins: Self.last(claims, \.restoredAt),
-            .lastRestoreWinsIfLapsed: Self.last(claims, \.restoredLapsedAt),
-        ]
+        moved = keys.reduce(into: [:]) { moved, key in
+            guard let move = moves[key], let account = move.to else { return }
+            let isBoughtSince = purchases.contains { $0.key == key && $0.boughtAt.map { $0 > move.movedAt } ?? false }
+            if !isBoughtSince { moved[key] = account }
+        }
         var first: [String: AccountClaim] = [:]
         for claim in claims where first[claim.appAccountToken].map(claim.isBefore) ?? true {
             first[claim.appAccountToken] = claim
@@ -107,18 +117,6 @@ public struct AppleAccount: Sendable, Equatable {
         appAccountTokens = ordered.enumerated().filter { place, claim in
             claim.evidence != .old || (place == 0 && !isTaken && named.isSubset(of: [claim.appAccountToken]))
         }.map(\.element.appAccountToken)
-    }
-
-    /// Who restored each purchase last; of one moment the lesser token.
-    private static func last(_ claims: [AccountClaim], _ restore: (AccountClaim) -> Date?) -> [SubscriptionKey: String]
-    {
-        claims.reduce(into: [SubscriptionKey: (date: Date, token: String)]()) { last, claim in
-            guard let date = restore(claim) else { return }
-            if let other = last[claim.key] {
-                guard date > other.date || (date == other.date && claim.appAccountToken < other.token) else { return }
-            }
-            last[claim.key] = (date, claim.appAccountToken)
-        }.mapValues(\.token)
     }
 
     private struct Group {

@@ -1,3 +1,5 @@
+import struct Foundation.Date
+
 /// A purchase with the Apple account and the app's account that its newest payloads name.
 public struct OwnedPurchase: Sendable, Hashable {
     /// Of the purchase that is owned.
@@ -9,22 +11,31 @@ public struct OwnedPurchase: Sendable, Hashable {
     /// The app's account that the newest transaction or renewal info names, lower-case UUID text: it owns the purchase.
     /// Nil where they name none.
     public var appAccountToken: String?
+    /// When it was last bought by a transaction that names an account; a renewal is no purchase. Nil where it never was.
+    public var boughtAt: Date?
 
-    package init(key: SubscriptionKey, bundleId: String, appTransactionId: String?, appAccountToken: String? = nil) {
+    package init(
+        key: SubscriptionKey, bundleId: String, appTransactionId: String?, appAccountToken: String? = nil,
+        boughtAt: Date? = nil
+    ) {
         self.key = key
         self.bundleId = bundleId
         self.appTransactionId = appTransactionId
         self.appAccountToken = appAccountToken
+        self.boughtAt = boughtAt
     }
 }
 
 extension OwnedPurchase {
     /// From the stored state of the purchase.
-    public init(_ subscription: Subscription) {
+    /// - Parameter transactions: its newest versions, in no order.
+    public init(_ subscription: Subscription, _ transactions: [TransactionVersion] = []) {
         self.init(
             key: subscription.key, bundleId: subscription.bundleId,
             appTransactionId: subscription.transaction?.appTransactionId,
-            appAccountToken: subscription.appAccountToken)
+            appAccountToken: subscription.appAccountToken,
+            boughtAt: transactions.lazy.map(\.facts).filter { $0.reason == "PURCHASE" && $0.appAccountToken != nil }
+                .compactMap(\.purchaseDate).max())
     }
 
     /// From a claim, which has the same ids and no owner.

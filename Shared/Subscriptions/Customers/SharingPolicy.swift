@@ -2,16 +2,15 @@
 ///
 /// An operator's choice for one Apple account overrides it, see ``AppleAccount/entitledTokens(to:_:chosen:)``.
 public enum SharingPolicy: String, Sendable, Hashable, CaseIterable {
-    /// The account that claimed first is entitled, the others are not.
+    /// The account with the strongest evidence is entitled, of equal evidence the one that claimed first.
     case firstWins
     /// None is entitled until an operator chooses.
     case refuse
     /// All are entitled.
     case allow
-    /// The account that restored a purchase last has it, also where Apple names another one; a purchase that none restored is
-    /// given as by `firstWins`.
+    /// A restore moves a purchase, also where Apple names another account; a purchase that none restored is given as by `firstWins`.
     case lastRestoreWins
-    /// As `lastRestoreWins`, but only a restore of a purchase that had lapsed counts, so that none loses what it uses.
+    /// As `lastRestoreWins`, but a restore moves only a purchase that had lapsed, so that no account loses what it uses.
     case lastRestoreWinsIfLapsed
 
     /// The default of an app without configuration. The account that bought keeps its access, and no account gains access

@@ -36,6 +36,6 @@ select tstzrange(bought, bought + interval '30 days'), notification, 'Sandbox', 
     'transaction', purchase
 from given;
 insert into account_claim (
-    since, signed_at, app_account_token, environment, bundle_id, original_transaction_id, source)
-select bought, bought, account, 'Sandbox', 'com.example.app', purchase, 'transaction'
+    since, signed_at, app_account_token, environment, bundle_id, original_transaction_id, evidence)
+select bought, bought, account, 'Sandbox', 'com.example.app', purchase, 'apple'
 from given;

@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import Postgres
 import Storage
 import Subscriptions
 import Synchronization
@@ -64,7 +65,7 @@ struct TransferTests {
 
     @Test func `A purchase that has moved too often in 30 days stays, and may move again later`() async throws {
         try await Self.with { fixture, transfers, signed in
-            for _ in 0..<TransferStore.limit {
+            for _ in 0..<PurchaseMove.limit {
                 #expect(try await Self.restore(signed, to: UUID(), fixture).access.contains("monthly"))
             }
             let late = UUID()
@@ -74,7 +75,7 @@ struct TransferTests {
             let told = try await transfers.rejected(since: fixture.api.clock.now.addingTimeInterval(-60))
             #expect(told.map(\.bundleId) == [ForgeryMaterial.bundleId] && told.map(\.purchases) == [1])
             // The pipeline tells of those that moved, and of no other.
-            #expect(try await transfers.announce(at: fixture.api.clock.now) == TransferStore.limit)
+            #expect(try await transfers.announce(at: fixture.api.clock.now) == PurchaseMove.limit)
             let connection = TestDatabase.connection(fixture.api.database)
             try await connection.run(
                 unsafeScript: "update purchase_transfer set moved_at = moved_at - interval '31 days'")
@@ -90,7 +91,7 @@ struct TransferTests {
         try await Self.with { fixture, transfers, signed in
             #expect(try await Self.restore(signed, to: Self.owner, fixture).status == 200)
             #expect(try await transfers.announce(at: fixture.api.clock.now) == 0)
-            for _ in 0..<TransferStore.limit {
+            for _ in 0..<PurchaseMove.limit {
                 #expect(try await Self.restore(signed, to: UUID(), fixture).status == 200)
             }
             // Of two restores in one millisecond the lesser token would have the purchase.
@@ -105,6 +106,171 @@ struct TransferTests {
             }
             #expect(tried.problem == "too-many-transfers")
             #expect(try await transfers.rejected(since: .distantPast) == [])
+        }
+    }
+
+    @Test func `Of 50 restores at once by as many accounts three move a purchase, and the others are refused (O4)`()
+        async throws
+    {
+        try await Self.with { fixture, transfers, signed in
+            let accounts = (0..<50).map { _ in UUID() }
+            let answers = try await withThrowingTaskGroup(of: (UUID, RunningAPI.Answer).self) { group in
+                for account in accounts {
+                    group.addTask { (account, try await fixture.upload([signed], to: "/v1/restores", of: account)) }
+                }
+                return try await group.reduce(into: [UUID: RunningAPI.Answer]()) { $0[$1.0] = $1.1 }
+            }
+            #expect(answers.values.count { $0.status == 200 } == PurchaseMove.limit)
+            #expect(answers.values.count { $0.problem == "too-many-transfers" } == 50 - PurchaseMove.limit)
+            #expect(try await transfers.announce(at: fixture.api.clock.now) == PurchaseMove.limit)
+            var holders: [UUID] = []
+            for account in accounts + [Self.owner] {
+                let read = try await fixture.entitlements(of: account)
+                if read.access.contains("monthly") { holders.append(account) }
+            }
+            #expect(holders.count == 1 && holders != [Self.owner])
+            #expect(holders.first.map { answers[$0]?.status == 200 } == true)
+        }
+    }
+
+    @Test func `The account that Apple names takes its purchase back, as often as others take it (O4)`() async throws {
+        try await Self.with { fixture, _, signed in
+            for _ in 0..<PurchaseMove.limit {
+                #expect(try await Self.restore(signed, to: UUID(), fixture).access.contains("monthly"))
+                #expect(try await Self.restore(signed, to: Self.owner, fixture).access.contains("monthly"))
+            }
+            let late = UUID()
+            #expect(try await Self.restore(signed, to: late, fixture).problem == "too-many-transfers")
+            #expect(try await fixture.entitlements(of: Self.owner).access.contains("monthly"))
+            // By an id alone, and by an old copy, too: Apple's word is the evidence.
+            let connection = TestDatabase.connection(fixture.api.database)
+            try await connection.run(
+                unsafeScript: "update purchase_transfer set moved_at = moved_at - interval '31 days'")
+            #expect(try await Self.restore(signed, to: late, fixture).access.contains("monthly"))
+            try await SharingStore(connection).setPolicy(
+                .firstWins, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+            await connection.close()
+            let old = try fixture.transaction(of: Self.owner) {
+                $0.signedDate = UploadFixture.now.addingTimeInterval(-300 * 86_400)
+            }
+            let answer = try await Self.restore(old, to: Self.owner, fixture)
+            #expect(answer.claims == ["apple"] && answer.access.contains("monthly"))
+            #expect(try await fixture.entitlements(of: late).access == "[]")
+        }
+    }
+
+    @Test func `A restore that was refused moves nothing when the policy changes (O4)`() async throws {
+        try await Self.with { fixture, _, signed in
+            let connection = TestDatabase.connection(fixture.api.database)
+            let sharing = SharingStore(connection)
+            func set(_ policy: SharingPolicy, needsDevice: Bool = false) async throws {
+                try await sharing.setPolicy(
+                    policy, needsDevice: needsDevice, of: ForgeryMaterial.bundleId, in: .production,
+                    at: UploadFixture.now)
+            }
+            let second = UUID()
+            try await set(.firstWins)
+            #expect(try await Self.restore(signed, to: second, fixture).access == "[]")
+            try await set(.lastRestoreWins, needsDevice: true)
+            #expect(try await Self.restore(signed, to: second, fixture).access == "[]")
+            try await set(.lastRestoreWins)
+            #expect(try await fixture.entitlements(of: second).access == "[]")
+            #expect(try await fixture.entitlements(of: Self.owner).access.contains("monthly"))
+            let rows = try await connection.execute(
+                Statement(
+                    unsafeSQL: "select outcome, policy, evidence::text as evidence from purchase_transfer order by id"))
+            let found: [[String]] = try rows.map {
+                [try $0.value("outcome"), try $0.value("policy"), try $0.value("evidence")]
+            }
+            #expect(found == [["policy", "firstWins", "signed"], ["evidence", "lastRestoreWins", "signed"]])
+            // What was accepted stays.
+            #expect(try await Self.restore(signed, to: second, fixture).access.contains("monthly"))
+            try await set(.firstWins)
+            #expect(try await fixture.entitlements(of: second).access.contains("monthly"))
+            await connection.close()
+        }
+    }
+
+    /// How a thief comes to a purchase.
+    enum Attempt: String, CaseIterable {
+        case fresh, old, assignedId, id
+    }
+
+    @Test(arguments: SharingPolicy.allCases, Attempt.allCases)
+    func `Who has a purchase afterwards is what the table says, by the API, by SQL and by the command (O1, O4)`(
+        policy: SharingPolicy, attempt: Attempt
+    ) async throws {
+        try await AppleFixture.with { store, clients in
+            try await UploadFixture.with(apple: clients) { fixture in
+                let connection = TestDatabase.connection(fixture.api.database)
+                try await SharingStore(connection).setPolicy(
+                    policy, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+                for (index, isOwned) in [true, false].enumerated() {
+                    for path in ["/v1/transactions", "/v1/restores"] {
+                        let bought = try store.subscribe(seed: UInt64(1000 * index + 100 * path.count), isOwned: isOwned)
+                        let (first, thief) = (UUID(), UUID())
+                        let id = bought.originalTransactionId
+                        func signed(_ age: Double) throws -> [UInt8] {
+                            try fixture.transaction(id, of: isOwned ? first : nil) {
+                                $0.signedDate = UploadFixture.now.addingTimeInterval(-age)
+                            }
+                        }
+                        let original = try signed(1)
+                        _ = try await fixture.upload([original], of: first)
+                        try await fixture.apply([fixture.received(original)])
+                        fixture.api.clock.advance(by: 1)
+                        try await fixture.api.keys.turn()
+                        let answer = try await fixture.post(path) { json in
+                            json.member("appAccountToken", thief.uuidString)
+                            if attempt == .assignedId {
+                                json.beginObject("assign")
+                                json.member("reason", "a customer of ours")
+                                json.endObject()
+                            }
+                            switch attempt {
+                            case .fresh, .old:
+                                json.beginArray("signedTransactions")
+                                json.element(
+                                    String(
+                                        decoding: (try? signed(attempt == .old ? 300 * 86_400 : 0)) ?? [], as: UTF8.self
+                                    ))
+                                json.endArray()
+                            case .assignedId, .id:
+                                json.beginArray("transactionIds")
+                                json.beginObject()
+                                json.member("transactionId", bought.transactionId)
+                                json.member("environment", "Production")
+                                json.endObject()
+                                json.endArray()
+                            }
+                        }
+                        #expect(answer.status == 200)
+                        let isRestore = path == "/v1/restores"
+                        let hasEvidence = attempt == .fresh || attempt == .assignedId
+                        let moves = isRestore && hasEvidence && policy == .lastRestoreWins
+                        // Of two that claim what Apple names no account for, an operator's word comes first.
+                        let displaces =
+                            !isOwned && attempt == .assignedId && policy != .refuse && policy != .allow
+                        let shares = policy == .allow && hasEvidence && (!isOwned || isRestore)
+                        let blocks = policy == .refuse && hasEvidence && !isOwned
+                        let expected: Set<UUID> =
+                            shares ? [first, thief] : blocks ? [] : moves || displaces ? [thief] : [first]
+                        var byAPI: Set<UUID> = []
+                        var bySQL: Set<UUID> = []
+                        for account in [first, thief] {
+                            if try await fixture.entitlements(of: account).access != "[]" { byAPI.insert(account) }
+                            let access = try await AccessStore(connection).access(
+                                ofAccount: account.uuidString, of: ForgeryMaterial.bundleId, in: .production,
+                                at: UploadFixture.now.addingTimeInterval(1))
+                            if access?.isEmpty == false { bySQL.insert(account) }
+                        }
+                        #expect(byAPI == expected, "\(policy) \(attempt) \(path) owned \(isOwned)")
+                        #expect(bySQL == expected)
+                        #expect((answer.access != "[]") == expected.contains(thief))
+                    }
+                }
+                await connection.close()
+            }
         }
     }
 

@@ -2,6 +2,7 @@ import AppStore
 import Contracts
 import Foundation
 import Kafka
+import Postgres
 import Signatures
 import Storage
 import Subscriptions
@@ -167,6 +168,63 @@ import Testing
             let read = try await fixture.entitlements(
                 of: Self.account, after: #require(answer.json?["readAfter"]?.string))
             #expect(read.headers["storekeeper-read-after"] == nil)
+        }
+    }
+
+    /// An app transaction as an old system signs it, without `appTransactionId`, and as a new one does.
+    @Test(arguments: [nil, "700000000000000001"], SharingPolicy.allCases)
+    func `The purchase of the app serves as many accounts as the policy says (O6)`(
+        identity: String?, policy: SharingPolicy
+    ) async throws {
+        try await UploadFixture.with { fixture in
+            let connection = TestDatabase.connection(fixture.api.database)
+            try await SharingStore(connection).setPolicy(
+                policy, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+            func app(signed date: Date) throws -> String {
+                var app = AppTransaction()
+                app.receiptType = .production
+                app.appAppleId = ForgeryMaterial.appAppleId
+                app.bundleId = ForgeryMaterial.bundleId
+                app.appTransactionId = identity
+                app.originalApplicationVersion = "7.2"
+                app.originalPurchaseDate = UploadFixture.now.addingTimeInterval(-86_400 * 900)
+                app.receiptCreationDate = date
+                return String(decoding: try fixture.material.signed(app), as: UTF8.self)
+            }
+            func upload(_ text: String, of account: UUID, to path: String = "/v1/transactions") async throws {
+                fixture.api.clock.advance(by: 0.001)
+                let answer = try await fixture.post(path) { json in
+                    json.member("appAccountToken", account.uuidString)
+                    json.member("signedAppTransaction", text)
+                }
+                #expect(answer.accepted == 1)
+            }
+            func entitled(_ accounts: [UUID]) async throws -> [UUID] {
+                let rows = try await connection.execute(
+                    Statement(unsafeSQL: "select app_account_token from account_app where is_entitled"))
+                let found: [UUID] = try rows.map { try $0.value(at: 0) }
+                return accounts.filter(found.contains)
+            }
+            let accounts = (0..<20).map { _ in UUID() }
+            let old = try app(signed: UploadFixture.now.addingTimeInterval(-86_400 * 300))
+            try await upload(old, of: accounts[0])
+            #expect(try await entitled(accounts) == [accounts[0]])
+            for account in accounts[1...] { try await upload(old, of: account, to: "/v1/restores") }
+            #expect(try await entitled(accounts) == [accounts[0]], "an old copy serves no second account")
+            for account in accounts[1...] { try await upload(app(signed: UploadFixture.now), of: account) }
+            let expected: [UUID] =
+                switch policy {
+                case .allow: Array(accounts[1...])
+                case .refuse: []
+                default: [accounts[1]]
+                }
+            #expect(try await entitled(accounts) == expected, "a recent copy comes before an old one")
+            for account in accounts[2...] {
+                try await upload(app(signed: UploadFixture.now), of: account, to: "/v1/restores")
+            }
+            let moved = policy == .lastRestoreWins ? [accounts[1 + PurchaseMove.limit]] : expected
+            #expect(try await entitled(accounts) == moved, "three moves in 30 days")
+            await connection.close()
         }
     }
 

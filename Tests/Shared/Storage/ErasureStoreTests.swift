@@ -102,8 +102,9 @@ import Testing
             try await ConsentStore(connection).add(consent)
             try await AccountAppStore(connection).add(
                 AccountAppStore.AccountApp(
-                    environment: .production, bundleId: app, appAccountToken: account, appTransactionId: "70",
-                    originalApplicationVersion: "1", originalPurchaseDate: nil, recordedAt: Fixtures.now))
+                    environment: .production, bundleId: app, appAccountToken: account, identity: "70",
+                    evidence: .signed, originalApplicationVersion: "1", originalPurchaseDate: nil,
+                    recordedAt: Fixtures.now), isRestore: false)
             try await SharingStore(connection).choose(token, of: app, in: .production, at: Fixtures.now)
             let claim = AccountClaim(
                 key: SubscriptionKey(environment: .production, originalTransactionId: "1"), bundleId: app,

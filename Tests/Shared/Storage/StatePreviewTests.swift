@@ -102,8 +102,14 @@ import Testing
             try await StatePreviewStore(connection).preview(
                 of: scenario.uploaded, in: app, account: token, claiming: claim, at: Fixtures.now)
         }
-        // The caller writes claims at once, and the pipeline applies the entries later.
-        try await CustomerStore(connection).add(previews.first?.claims ?? [])
+        // The claims are written at once, and the pipeline applies the entries later.
+        if let claim {
+            let recorded = try await StatePreviewStore(connection).record(
+                scenario.uploaded, in: app, account: claim.appAccountToken, claiming: claim, at: Fixtures.now
+            ) { _ in [] }
+            #expect(Set(recorded.claims) == Set(previews[0].claims))
+            #expect(Self.sorted(recorded.transfers) == Self.sorted(previews[0].transfers))
+        }
         _ = try await ledger.apply(scenario.uploaded, moving: [], recordedAt: Fixtures.now.addingTimeInterval(1))
         let stored = try await Stored(
             scenario, of: Set(previews.flatMap(\.purchases.keys)).sorted(), on: connection)
@@ -125,6 +131,10 @@ import Testing
                     """)
             }
         }
+    }
+
+    private static func sorted(_ transfers: [TransferStore.Transfer]) -> [TransferStore.Transfer] {
+        transfers.sorted { $0.key < $1.key }
     }
 
     /// What the database answers after the pipeline, read in one round trip, because there are thousands of scenarios.

@@ -116,15 +116,68 @@ import Testing
         #expect(Self.entitled(accounts, to: "2", .allow) == ["anna", "bert"])
     }
 
-    @Test func `The last restore moves a purchase under the policies that let it, and no other`() {
-        let earlier = Self.claim("1", "anna", since: 1)
-        var restore = Self.claim("1", "bert", since: 2)
-        restore.restoredAt = Sample.day(5)
-        #expect(Self.entitled(Self.accounts([earlier, restore]), to: "1", .lastRestoreWins) == ["bert"])
-        #expect(Self.entitled(Self.accounts([earlier, restore]), to: "1", .lastRestoreWinsIfLapsed) == ["anna"])
-        restore.restoredLapsedAt = Sample.day(5)
-        #expect(Self.entitled(Self.accounts([earlier, restore]), to: "1", .lastRestoreWinsIfLapsed) == ["bert"])
-        #expect(Self.entitled(Self.accounts([earlier, restore]), to: "1", .firstWins) == ["anna"])
+    static func move(to token: String?, on day: Double) -> PurchaseMove {
+        PurchaseMove(key: Sample.key("1"), to: token, movedAt: Sample.day(day), isCounted: true)
+    }
+
+    @Test(arguments: SharingPolicy.allCases)
+    func `A move counts whatever the policy is later, but where it lets all share`(policy: SharingPolicy) {
+        let claims = [Self.claim("1", "anna", since: 1), Self.claim("1", "bert", since: 2)]
+        let accounts = AppleAccount.all(
+            in: claims, moves: [Self.move(to: "anna", on: 4), Self.move(to: "bert", on: 3)])
+        let expected = policy == .allow ? ["anna", "bert"] : ["bert"]
+        #expect(Self.entitled(accounts, to: "1", policy) == expected, "the one that was accepted last")
+        #expect(accounts.first?.entitledTokens(to: Sample.key("1"), policy, chosen: ["anna"]) == ["anna"])
+    }
+
+    @Test func `A move to an account that was erased is over`() {
+        let claims = [Self.claim("1", "anna", since: 1)]
+        let accounts = AppleAccount.all(in: claims, moves: [Self.move(to: "bert", on: 3), Self.move(to: nil, on: 4)])
+        #expect(Self.entitled(accounts, to: "1") == ["anna"])
+    }
+
+    @Test(arguments: [("PURCHASE", "anna"), ("RENEWAL", "bert")])
+    func `A purchase after a move gives it to the account that Apple names, a renewal moves nothing (O5)`(
+        reason: String, holder: String
+    ) {
+        var facts = Sample.period("9", from: 40, to: 70)
+        facts.appAccountToken = "anna"
+        facts.reason = reason
+        let sample = Sample.purchase("1", Sample.period(), facts)
+        let purchase = OwnedPurchase(
+            sample.subscription,
+            [TransactionVersion(facts, version: EventVersion(signedDate: Sample.day(40), notificationUUID: UUID()))])
+        let claims = [Self.claim("1", "anna", since: 0), Self.claim("1", "bert", since: 2)]
+        func holders(movedOn day: Double) -> [String] {
+            Self.entitled(
+                AppleAccount.all(in: claims, purchases: [purchase], moves: [Self.move(to: "bert", on: day)]), to: "1")
+        }
+        #expect(holders(movedOn: 39) == [holder])
+        #expect(holders(movedOn: 41) == ["bert"])
+    }
+
+    @Test func `Stronger evidence comes before an earlier claim, and of equal evidence the earlier counts (O1)`() {
+        var claims: [AccountClaim] = []
+        for (index, evidence) in ClaimEvidence.allCases.reversed().enumerated() {
+            var claim = Self.claim("1", evidence.rawValue, since: Double(index))
+            claim.evidence = evidence
+            claims.append(claim)
+            #expect(Self.entitled(Self.accounts(claims), to: "1") == [evidence.rawValue])
+        }
+        var later = Self.claim("1", "later", since: 90)
+        later.evidence = .apple
+        #expect(Self.entitled(Self.accounts(claims + [later]), to: "1") == ["apple"])
+    }
+
+    @Test(arguments: SharingPolicy.allCases)
+    func `An old copy blocks no other account and shares with none (O1)`(policy: SharingPolicy) {
+        var old = Self.claim("1", "old", since: 1)
+        old.evidence = .old
+        var second = Self.claim("1", "second", since: 2)
+        second.evidence = .old
+        let fresh = Self.claim("1", "fresh", since: 3)
+        #expect(Self.entitled(Self.accounts([old, second]), to: "1", policy) == ["old"])
+        #expect(Self.entitled(Self.accounts([old, second, fresh]), to: "1", policy) == ["fresh"])
     }
 
     @Test func `A purchase that another account resubscribed belongs to that account`() {

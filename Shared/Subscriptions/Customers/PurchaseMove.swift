@@ -1,0 +1,35 @@
+import struct Foundation.Date
+
+/// A move of a purchase to another account of the app: a restore that was accepted when it was made. Later changes of the app's
+/// policy neither undo it nor accept what was refused before.
+public struct PurchaseMove: Sendable, Hashable {
+    /// Of the purchase that moved.
+    public var key: SubscriptionKey
+    /// The account that restored it, lower-case UUID text; nil where that account was erased, which ends the move.
+    public var to: String?
+    /// The time of the restore.
+    public var movedAt: Date
+    /// Whether it counts against the limit of moves: it took the purchase to another account than the one that Apple names.
+    public var isCounted: Bool
+
+    package init(key: SubscriptionKey, to: String?, movedAt: Date, isCounted: Bool) {
+        self.key = key
+        self.to = to
+        self.movedAt = movedAt
+        self.isCounted = isCounted
+    }
+
+    /// The number of counted moves of one purchase within ``window``; one more is refused, because accounts that pass a purchase
+    /// around share what one customer paid for.
+    package static let limit = 3
+    /// Seconds.
+    package static let window: Double = 30 * 86_400
+}
+
+extension Collection<PurchaseMove> {
+    /// The number of moves of a purchase that count against the limit at a moment.
+    package func count(of key: SubscriptionKey, before moment: Date) -> Int {
+        let start = moment.addingTimeInterval(-PurchaseMove.window)
+        return count { $0.key == key && $0.isCounted && $0.movedAt > start }
+    }
+}
