@@ -216,6 +216,8 @@ struct TransferTests {
                             }
                         }
                         let original = try signed(1)
+                        let fresh = String(decoding: try signed(0), as: UTF8.self)
+                        let old = String(decoding: try signed(300 * 86_400), as: UTF8.self)
                         _ = try await fixture.upload([original], of: first)
                         try await fixture.apply([fixture.received(original)])
                         fixture.api.clock.advance(by: 1)
@@ -230,10 +232,7 @@ struct TransferTests {
                             switch attempt {
                             case .fresh, .old:
                                 json.beginArray("signedTransactions")
-                                json.element(
-                                    String(
-                                        decoding: (try? signed(attempt == .old ? 300 * 86_400 : 0)) ?? [], as: UTF8.self
-                                    ))
+                                json.element(attempt == .old ? old : fresh)
                                 json.endArray()
                             case .assignedId, .id:
                                 json.beginArray("transactionIds")

@@ -89,7 +89,7 @@ import Testing
         let material = try ForgeryMaterial(now: Self.now)
         let verifier = try material.verifier()
         let forged = try Self.forged(8, material).map { payload in
-            // Signed by nobody: without a budget of its own it would cost a signature each time, and no chain.
+            // Its signature is made up: without a budget of its own it would cost a signature each time, and no chain.
             Array(payload.prefix { $0 != UInt8(ascii: ".") }) + Array(".e30.".utf8)
                 + Base64.encode([UInt8](repeating: 1, count: 64), .url)
         }
