@@ -49,20 +49,21 @@ class Verdict:
                 yield f"{kind}: and {len(found) - 5} more"
 
 
-def check(record, postgres, bootstrap, compares_messages=True, compares_dead_letters=True):
+def check(record, deployment, compares_messages=True, compares_dead_letters=True):
     """Messages cannot be compared where the database or the cluster was replaced: changes are sent again, dated again.
 
     Recovery can change a purchase while this reads: what is published before the topic is read must be in the topic, and
     what the topic holds must be in the timeline afterwards.
     """
-    published = evidence.published(postgres) if compares_messages else None
-    messages = evidence.changed_messages(bootstrap) if compares_messages else None
-    return judge(record, postgres, published, messages, compares_dead_letters)
+    published = evidence.published(deployment.postgres) if compares_messages else None
+    messages = deployment.changed_messages() if compares_messages else None
+    return judge(record, deployment, published, messages, compares_dead_letters)
 
 
-def judge(record, postgres, published, messages, compares_dead_letters=True):
+def judge(record, deployment, published, messages, compares_dead_letters=True):
     """Without messages neither they nor the order of the changes are compared."""
-    verdict, found = Verdict(), evidence.Evidence(postgres)
+    postgres = deployment.postgres
+    verdict, found = Verdict(), evidence.Evidence(postgres, [stored for stored, _ in deployment.earlier])
     attempts = [attempt for all in record.attempts.values() for attempt in all]
     verdict.sent = len(record.notifications)
     verdict.accepted = sum(record.is_accepted(uuid) for uuid in record.notifications)

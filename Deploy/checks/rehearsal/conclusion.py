@@ -31,7 +31,7 @@ def conclude(deployment, seconds=120, compares_messages=True, compares_dead_lett
     began = time.monotonic()
     left = drain(deployment, seconds, compares_dead_letters, record)
     took = time.monotonic() - began
-    verdict = checker.check(record, deployment.postgres, deployment.bootstrap, compares_messages, compares_dead_letters)
+    verdict = checker.check(record, deployment, compares_messages, compares_dead_letters)
     verdict.stuck = left
     deployment.has_failed = not verdict.is_clean()
     for problem in verdict.problems():

@@ -63,7 +63,7 @@ def check_states(record, evidence, verdict, knows_order=True):
         if not applied:
             continue
         follower = Purchase(lines)
-        until = min(evidence.parts.get(purchase, [float("inf")]))
+        until = min(evidence.parts.get(purchase, [(float("inf"),)]))
         before = follower.facts()
         for line in applied:
             follower.apply(line)

@@ -11,7 +11,8 @@ import tempfile
 import threading
 import time
 
-from .kafka import Kafka
+from . import evidence
+from .kafka import Kafka, cluster_id
 from .ports import Unmet, free_port, get, wait_until
 from .postgres import Postgres
 from .process import Process, Service
@@ -47,6 +48,8 @@ class Deployment:
         self.has_failed = False
         self.is_supervised, self._is_over = True, threading.Event()
         self._pids = []
+        # Of each cluster that was replaced: what the ledger had then, and its messages.
+        self.earlier = []
 
     def __enter__(self):
         try:
@@ -126,6 +129,26 @@ class Deployment:
         command = [self.program("storekeeper"), "broker", f"--brokers={self.brokers}", "--faults"]
         self.broker = Process(command, self.log("broker"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.bootstrap = self.broker.child.stdout.readline().decode().strip()
+
+    def replace_broker(self):
+        """Its topics are made again, without their records, and its cluster id is the old one for whoever stored it."""
+        self.earlier.append((set(evidence.Evidence(self.postgres).stored), evidence.changed_messages(self.bootstrap)))
+        self.stop_all()
+        self.broker.stop()
+        self.start_broker()
+        self.set_up()
+        identity = cluster_id(self.bootstrap)
+        for table in ["consumer_position", "rejected"]:
+            self.postgres.sql(f"update {table} set cluster = '{identity}'")
+        for service in self.services:
+            self.start(service)
+        for service in self.services:
+            self.until_ready(service)
+        self.is_supervised = True
+
+    def changed_messages(self):
+        """Of all clusters, one after the other."""
+        return [message for _, messages in self.earlier for message in messages] + evidence.changed_messages(self.bootstrap)
 
     def set_up(self, program=None):
         """Runs `setup`."""

@@ -19,11 +19,22 @@ def drain(deployment, seconds, with_dead_letters=True, record=None):
         time.sleep(0.5)
 
 
+def unfinished(deployment):
+    """What has been accepted so far, and has not had its effect."""
+    record = Record(deployment.record)
+    return without_effect(deployment, record, {uuid for uuid in record.genuine() if record.is_accepted(uuid)}, True)
+
+
 def remaining(deployment, record, with_dead_letters):
+    left = without_effect(deployment, record, record.expected(), with_dead_letters)
+    return left + [f"{service.name} is not ready" for service in deployment.services if not deployment.is_ready(service)]
+
+
+def without_effect(deployment, record, expected, with_dead_letters):
     left, sql = [], deployment.postgres.sql
     # Not asked of the services: what counts is what they have written.
     stored = {row[0] for row in sql("select notification_uuid from notification", check=False) or []}
-    missing = record.expected() - stored
+    missing = expected - stored
     if missing:
         left.append(f"{len(missing)} notifications are not in the ledger")
     rejected = {row[0] for row in sql("select notification_uuid from rejected", check=False) or []}
@@ -33,5 +44,4 @@ def remaining(deployment, record, with_dead_letters):
     unpublished = sql("select count(*) from timeline where published_at is null", check=False)
     if unpublished is None or unpublished[0][0] != "0":
         left.append("changes are not published" if unpublished else "Postgres does not answer")
-    left += [f"{service.name} is not ready" for service in deployment.services if not deployment.is_ready(service)]
     return left

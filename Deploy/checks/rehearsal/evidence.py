@@ -42,7 +42,9 @@ Change = collections.namedtuple("Change", ["uuid", "purchase", "revision", *TOLD
 class Evidence:
     """Of the ledger, the timeline and the tables of the state."""
 
-    def __init__(self, postgres):
+    def __init__(self, postgres, earlier=()):
+        """Offsets are those of the topic that there was: `earlier` are the uuids that were stored each time it was made again."""
+        self.earlier = earlier
         self.stored, self.offsets, self.parts = {}, {}, collections.defaultdict(list)
         self.timeline, self.subscriptions, self.transactions = [], {}, {}
         self.claims, self.periods = collections.defaultdict(set), collections.defaultdict(list)
@@ -52,10 +54,11 @@ class Evidence:
 
     def _ledger(self, row):
         uuid, *row, offset = row
+        place = sum(uuid not in stored for stored in self.earlier), int(offset)
         if row[0].startswith("signed"):
-            self.parts[row[2], row[4]].append(int(offset))
+            self.parts[row[2], row[4]].append(place)
         else:
-            self.stored[uuid], self.offsets[uuid] = row, int(offset)
+            self.stored[uuid], self.offsets[uuid] = row, place
 
     def _timeline(self, row):
         uuid, environment, purchase, revision, bundle, event, occurred, applied, status, product, *rest, changes = row

@@ -122,7 +122,7 @@ def all(deployment, record):
         if one.sql:
             postgres.sql(one.sql)
         given = rewritten(deployment, messages, one.message, f"falsified-{number}") if one.message else messages
-        verdict = checker.judge(record, postgres, published, given)
+        verdict = checker.judge(record, deployment, published, given)
         postgres.database = "postgres"
         postgres.sql("drop database falsified")
         yield one.name, verdict, any(one.words in text for text in getattr(verdict, one.kind))

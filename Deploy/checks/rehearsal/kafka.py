@@ -3,6 +3,8 @@ import base64
 import os
 import pathlib
 import signal
+import socket
+import struct
 import subprocess
 import uuid
 
@@ -33,6 +35,24 @@ offsets.topic.num.partitions=6
 log.segment.bytes=33554432
 log.retention.bytes=134217728
 """
+
+
+def cluster_id(bootstrap):
+    """As a broker answers it to a Metadata request of version 2 that asks for no topic."""
+    host, port = bootstrap.split(",")[0].rsplit(":", 1)
+    request = struct.pack("!hhih4si", 3, 2, 1, 4, b"kcat", 0)
+    with socket.create_connection((host, int(port)), timeout=10) as connection, connection.makefile("rb") as answer:
+        def text():
+            return answer.read(max(0, struct.unpack("!h", answer.read(2))[0])).decode()
+        connection.sendall(struct.pack("!i", len(request)) + request)
+        _, _, brokers = struct.unpack("!iii", answer.read(12))
+        for _ in range(brokers):
+            # Its id, host, port and rack.
+            answer.read(4)
+            text()
+            answer.read(4)
+            text()
+        return text()
 
 
 class Kafka:

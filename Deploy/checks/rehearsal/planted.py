@@ -42,7 +42,7 @@ def is_found(programs, bug):
             bug(deployment)
         left = drain(deployment, 15 if bug else 60)
         record = Record(deployment.record)
-        verdict = checker.check(record, deployment.postgres, deployment.bootstrap)
+        verdict = checker.check(record, deployment)
         verdict.stuck = left
         kinds = verdict.kinds()
         are_found = name in kinds if bug else not kinds and verdict.states == verdict.changes > 0

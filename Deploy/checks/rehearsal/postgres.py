@@ -8,6 +8,7 @@ import struct
 import subprocess
 
 from .ports import free_port, wait_until
+from .process import Process
 
 
 def programs():
@@ -136,6 +137,27 @@ class Postgres:
     def set_read_only(self, is_read_only):
         self.sql(f"alter system set default_transaction_read_only = {'on' if is_read_only else 'off'}")
         self.sql("set default_transaction_read_only = off; select pg_reload_conf()")
+
+    def session(self, script):
+        """A person's session, which has begun with this and stays; what it holds is free when its process ends."""
+        person = Process(
+            [self.bin / "psql", "--no-psqlrc", "--quiet", self.url()], self.directory.parent / "postgres-programs.log",
+            stdin=subprocess.PIPE)
+        person.child.stdin.write(f"{script}\n".encode())
+        person.child.stdin.flush()
+        return person
+
+    def send(self, number):
+        """A signal to the server and to its processes; to the server first, so that it starts no more of them."""
+        server = int((self.data / "postmaster.pid").read_text().split()[0])
+        os.kill(server, number)
+        for process in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                # Behind the name in brackets: state, parent.
+                if int(process.read_text().rpartition(")")[2].split()[1]) == server:
+                    os.kill(int(process.parent.name), number)
+            except (OSError, ValueError):
+                continue
 
     def occupy(self):
         """Takes all connections that are left to ordinary users, and returns their sockets."""

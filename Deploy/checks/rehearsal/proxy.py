@@ -4,6 +4,8 @@ import socket
 import struct
 import threading
 
+UNAVAILABLE = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+
 
 class Proxy:
     """Relays a loopback port to another one, on a thread of its own."""
