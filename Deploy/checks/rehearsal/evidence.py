@@ -27,7 +27,7 @@ SUBSCRIPTIONS = (
 TRANSACTIONS = (
     "select environment, original_transaction_id, transaction_id, product_id,"
     f" {milliseconds('purchased_at', 'expires_at', 'revoked_at')}, revocation_reason, app_account_token from transaction")
-CLAIMS = "select environment, original_transaction_id, app_account_token from account_claim where source = 'transaction'"
+CLAIMS = "select environment, original_transaction_id, app_account_token from account_claim where evidence = 'apple'"
 PERIODS = (
     f"select environment, original_transaction_id, product_id, {milliseconds('lower(period)', 'upper(period)')}"
     " from access_period")
