@@ -40,10 +40,12 @@ public struct CustomerStore: Sendable {
         public struct Account: Sendable, Equatable {
             /// The account's token, lower-case UUID text.
             public var appAccountToken: String
-            /// The time of its first claim.
+            /// Its strongest evidence on the Apple account.
+            public var evidence: ClaimEvidence
+            /// The time of its first claim with that evidence.
             public var since: Date
             /// Whether it may use the purchases of the Apple account.
-            public var isServed: Bool
+            public var isEntitled: Bool
         }
     }
 
@@ -57,8 +59,9 @@ public struct CustomerStore: Sendable {
         let rows = try await connection.execute(Self.shared, environment.rawValue, bundleId, Int64(limit))
         return try rows.reduce(into: []) { found, row in
             let account = SharedAccount.Account(
-                appAccountToken: try row.value("app_account_token"), since: try row.value("since"),
-                isServed: try row.value("is_served"))
+                appAccountToken: try row.value("app_account_token"),
+                evidence: ClaimEvidence(rawValue: try row.value("evidence")) ?? .old, since: try row.value("since"),
+                isEntitled: try row.value("is_entitled"))
             let (customer, app): (String, String) = (try row.value("customer"), try row.value("bundle_id"))
             if let last = found.last, last.customer == customer, last.bundleId == app {
                 found[found.count - 1].accounts.append(account)
@@ -80,10 +83,11 @@ public struct CustomerStore: Sendable {
     static let shared = Statement(
         "customer-shared",
         """
-        select customer, bundle_id, app_account_token::text as app_account_token, since, is_served
+        select customer, bundle_id, app_account_token::text as app_account_token, evidence::text as evidence, since,
+            is_entitled
         from shared_account
         where environment = $1::text::store_environment and ($2::text is null or bundle_id = $2::text)
-        order by bundle_id, customer, since, signed_at desc, shared_account.app_account_token
+        order by bundle_id, customer, shared_account.evidence, since, signed_at desc, shared_account.app_account_token
         limit $3::bigint
         """)
 }

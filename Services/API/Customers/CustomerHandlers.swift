@@ -57,6 +57,7 @@ struct CustomerHandlers: Sendable {
                 json.member("appAccountToken", account.appAccountToken.uuidString.lowercased())
                 json.member("customerId", account.customerId)
                 json.member("since", account.since.milliseconds)
+                json.member("claim", account.evidence.rawValue)
                 json.member("isEntitled", account.isEntitled)
                 json.endObject()
             }

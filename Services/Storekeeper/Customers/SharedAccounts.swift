@@ -42,29 +42,31 @@ struct SharedAccounts: Subcommand {
             customer.accounts.map { account in
                 Row(
                     app: customer.bundleId, environment: environment.rawValue, customer: customer.customer,
-                    account: account.appAccountToken,
+                    account: account.appAccountToken, claim: account.evidence.rawValue,
                     since: account.since,
                     policy: (policies[CoverageStore.App(environment, customer.bundleId)] ?? .standard).rawValue,
-                    isServed: account.isServed)
+                    isEntitled: account.isEntitled)
             }
         }
     }
 
     struct Row: ListedRow {
         static let columns: [TextTable.Column] = [
-            "app", "environment", "Apple account", "app's account", "since", "policy", "access",
+            "app", "environment", "Apple account", "app's account", "claim", "since", "policy", "access",
         ]
 
         var app: String
         var environment: String
         var customer: String
         var account: String
+        /// Its evidence.
+        var claim: String
         var since: Date
         var policy: String
-        var isServed: Bool
+        var isEntitled: Bool
 
         var cells: [String] {
-            [app, environment, customer, account, since.text, policy, isServed ? "entitled" : "denied"]
+            [app, environment, customer, account, claim, since.text, policy, isEntitled ? "entitled" : "denied"]
         }
     }
 }

@@ -1,5 +1,6 @@
 import Contracts
 import Postgres
+import Subscriptions
 
 import struct Foundation.Date
 import struct Foundation.UUID
@@ -66,7 +67,9 @@ package struct CustomerRecords: Sendable {
         package var appAccountToken: UUID
         /// The developer's own id; nil where the account has none.
         package var customerId: String?
-        /// The time of its first claim.
+        /// Its strongest evidence on the Apple account.
+        package var evidence: ClaimEvidence
+        /// The time of its first claim with that evidence.
         package var since: Date
         /// Whether it may use the purchases of the Apple account that name no account.
         package var isEntitled: Bool
@@ -117,7 +120,8 @@ package struct CustomerRecords: Sendable {
         ).map { row in
             Account(
                 appAccountToken: try row.value("app_account_token"), customerId: try row.optional("customer_id"),
-                since: try row.value("since"), isEntitled: try row.value("is_served"))
+                evidence: ClaimEvidence(rawValue: try row.value("evidence")) ?? .old, since: try row.value("since"),
+                isEntitled: try row.value("is_entitled"))
         }
     }
 
@@ -182,8 +186,8 @@ package struct CustomerRecords: Sendable {
     private static let accounts = Statement(
         "customer-accounts",
         """
-        select account.app_account_token, customer.customer_id, min(account.since) as since,
-            bool_or(account.is_served) as is_served
+        select account.app_account_token, customer.customer_id, min(account.evidence)::text as evidence,
+            min(account.since) as since, bool_or(account.is_entitled) as is_entitled
         from (
             select distinct apple_account(claim.environment, claim.bundle_id, claim.original_transaction_id) as purchases
             from account_claim claim

@@ -168,10 +168,11 @@ end;
 -- The accounts of the app that use an Apple account, and which of them are entitled. The set clause prevents inlining: for an
 -- Apple account that is not shared, planning would take longer than the query.
 create function accounts_of(asked_environment store_environment, asked_bundle_id text, asked_purchases text[])
-returns table (app_account_token uuid, since timestamptz, signed_at timestamptz, is_served boolean)
+returns table (
+    app_account_token uuid, evidence claim_evidence, since timestamptz, signed_at timestamptz, is_entitled boolean)
 language sql stable set jit = off
 begin atomic
-    select ranked.app_account_token, ranked.since, ranked.signed_at,
+    select ranked.app_account_token, ranked.evidence, ranked.since, ranked.signed_at,
         case
             when ranked.accounts = 1 then true
             when ranked.chosen > 0 then ranked.is_chosen
@@ -180,7 +181,8 @@ begin atomic
             else ranked.place = 1
         end
     from (
-        select claimant.app_account_token, claimant.since, claimant.signed_at, claimant.is_chosen, count(*) over () as accounts,
+        select claimant.app_account_token, claimant.evidence, claimant.since, claimant.signed_at, claimant.is_chosen,
+            count(*) over () as accounts,
             count(*) filter (where claimant.is_chosen) over () as chosen,
             row_number() over (
                 order by claimant.evidence, claimant.since, claimant.signed_at desc, claimant.app_account_token) as place,
@@ -284,7 +286,7 @@ begin atomic
                 from accounts_of(
                     asked_environment, asked_bundle_id,
                     apple_account(asked_environment, asked_bundle_id, asked_purchase)) as account
-                where account.app_account_token = asked_account and account.is_served)
+                where account.app_account_token = asked_account and account.is_entitled)
             and (owner is null
                 or exists (
                     select
@@ -325,15 +327,15 @@ group by owner.environment, owner.bundle_id, owner.original_transaction_id;
 
 -- Apple accounts that several of the app's accounts use, for operators to review. Filter by environment.
 create view shared_account as
-select shared.environment, shared.bundle_id, shared.customer, account.app_account_token, account.since,
-    account.signed_at, account.is_served
+select shared.environment, shared.bundle_id, shared.customer, account.app_account_token, account.evidence, account.since,
+    account.signed_at, account.is_entitled
 from (
     select claim.environment, claim.bundle_id, owned.customer,
         array_agg(distinct claim.original_transaction_id) as purchases
     from account_claim claim
     join customer_purchase owned using (environment, bundle_id, original_transaction_id)
     group by claim.environment, claim.bundle_id, owned.customer
-    having count(distinct claim.app_account_token) > 1
+    having count(distinct claim.app_account_token) filter (where claim.evidence <> 'old') > 1
 ) as shared
 cross join lateral accounts_of(shared.environment, shared.bundle_id, shared.purchases) as account;
 

@@ -222,7 +222,7 @@ import Testing
                 }
                 let shared = try await CustomerStore(connection).sharedAccounts(of: Self.app, in: .production)
                 #expect(shared.map { $0.accounts.map(\.appAccountToken) } == [[new, old]])
-                #expect(shared.map { $0.accounts.map(\.isServed) } == [[true, false]])
+                #expect(shared.map { $0.accounts.map(\.isEntitled) } == [[true, false]])
                 let now = Fixtures.epoch.addingTimeInterval(2 * 86_400)
                 for (token, count) in [(new, 1), (new.uppercased(), 1), (old, 0)] {
                     let periods = try await AccessStore(connection).access(
@@ -276,9 +276,9 @@ import Testing
             #expect(try await Set(store.claims(of: Self.app, in: .production)) == Set(claims))
             let now = Fixtures.epoch.addingTimeInterval(86_400)
             let access = AccessStore(connection)
-            for (token, isServed) in zip(Self.tokens.prefix(2), [true, false]) {
+            for (token, isEntitled) in zip(Self.tokens.prefix(2), [true, false]) {
                 let periods = try await access.access(ofAccount: token, of: Self.app, in: .production, at: now)
-                #expect(periods?.map(\.productId) == (isServed ? ["gold"] : []))
+                #expect(periods?.map(\.productId) == (isEntitled ? ["gold"] : []))
             }
             let next = Self.purchase("1", of: nil, by: "70", day: 1, &fixtures)
             let outcome = try await LedgerStore(connection).apply(

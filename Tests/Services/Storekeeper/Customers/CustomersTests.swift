@@ -38,7 +38,7 @@ import Testing
     struct Row: Decodable, Equatable {
         var account: String
         var policy: String
-        var isServed: Bool
+        var isEntitled: Bool
     }
 
     static func shared(_ environment: [String: String]) async throws -> [Row] {
@@ -76,7 +76,7 @@ import Testing
                     policy + [name, "--note", "as agreed"], environment: environment)
                 #expect(set.text == "com.example.app Production: \(name)", "\(set.errorOutput)")
                 let rows = try await Self.shared(environment)
-                #expect(rows.map(\.isServed) == served)
+                #expect(rows.map(\.isEntitled) == served)
                 #expect(rows.allSatisfy { $0.policy == name })
             }
             let auditLog = try await OperatorActionStore(connection).actions(on: ["\(Self.app) Production"])
@@ -98,7 +98,7 @@ import Testing
                     com.example.app Sandbox: firstWins (the default); with refuse 0 of 0 purchases on shared Apple accounts \
                     would change their entitled account
                     """, "\(tried.errorOutput)")
-            #expect(try await Self.shared(environment).map(\.isServed) == [true, false])
+            #expect(try await Self.shared(environment).map(\.isEntitled) == [true, false])
             let nothing = await CommandOutcome.of(
                 ["customers", "policy", "--app", Self.app, "--dry-run"], environment: environment)
             #expect(nothing.code == 64)
@@ -106,7 +106,7 @@ import Testing
                 ["customers", "policy", "--app", Self.app, "--environment", "Sandbox", "refuse"],
                 environment: environment)
             #expect(set.text == "com.example.app Sandbox: refuse")
-            #expect(try await Self.shared(environment).map(\.isServed) == [true, false])
+            #expect(try await Self.shared(environment).map(\.isEntitled) == [true, false])
         }
     }
 
@@ -133,7 +133,7 @@ import Testing
             ]
             let chosen = await CommandOutcome.of(choose, environment: environment)
             #expect(chosen.code == 0, "\(chosen.errorOutput)")
-            #expect(try await Self.shared(environment).map(\.isServed) == [false, true])
+            #expect(try await Self.shared(environment).map(\.isEntitled) == [false, true])
             struct Page: Decodable {
                 var appAccountToken: String
                 var isChosen: Bool
@@ -142,7 +142,7 @@ import Testing
             #expect(undone.code == 0)
             let page: Page = try undone.json()
             #expect(page.appAccountToken == Self.tokens[1] && !page.isChosen)
-            #expect(try await Self.shared(environment).map(\.isServed) == [true, false])
+            #expect(try await Self.shared(environment).map(\.isEntitled) == [true, false])
             #expect(await CommandOutcome.of(choose + ["--undo"], environment: environment).code == 1)
             let withoutAccount = await CommandOutcome.of(
                 ["customers", "choose", "--app", Self.app, "--environment", "Production", "me"],
