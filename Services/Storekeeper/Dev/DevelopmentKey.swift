@@ -15,7 +15,8 @@ struct DevelopmentKey: Sendable {
             PostgresConfiguration(url: databaseURL, applicationName: "storekeeper dev"), logger: .silent)
         try await ClientKeyStore(connection).add(
             ClientKey(
-                id: UUID(), name: "storekeeper dev", environment: .sandbox, scopes: Set(APIScope.allCases),
+                id: UUID(), name: "storekeeper dev", environment: .sandbox,
+                scopes: Set(APIScope.allCases).subtracting([.purchasesAssign]),
                 bundleIds: [], digest: secret.digest, createdAt: now, expiresAt: now.addingTimeInterval(86_400)))
         await connection.close()
         return secret.text
