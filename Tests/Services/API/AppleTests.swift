@@ -15,10 +15,11 @@ import Testing
     static let account = UUID()
 
     static func with(
-        _ body: @escaping @Sendable (UploadFixture, AppleFixture) async throws -> Void
+        claimAge: Double = 72 * 3600, _ body: @escaping @Sendable (UploadFixture, AppleFixture) async throws -> Void
     ) async throws {
         try await AppleFixture.with { store, clients in
-            try await UploadFixture.with(apple: clients) { fixture in try await body(fixture, store) }
+            try await UploadFixture.with(apple: clients, claimAge: claimAge) { fixture in try await body(fixture, store)
+            }
         }
     }
 
@@ -155,6 +156,35 @@ import Testing
             #expect(answer.accepted > 0 && answer.access == "[]" && Set(answer.claims) == ["none"])
             try await fixture.apply(fixture.records(answer.accepted))
             #expect(try await fixture.entitlements(of: thief).access == "[]")
+        }
+    }
+
+    /// The receipt of the test is 47 minutes old.
+    @Test(arguments: [(3600.0, "signed"), (1800.0, "old")])
+    func `The age of a receipt is its creation date (O2)`(claimAge: Double, claim: String) async throws {
+        try await Self.with(claimAge: claimAge) { fixture, store in
+            let bought = try store.subscribe(isOwned: false)
+            let payload = SampleReceipt.payload(
+                purchases: [
+                    [(1702, bought.productId), (1703, bought.transactionId), (1705, bought.originalTransactionId)]
+                ],
+                environment: "Production", bundleId: ForgeryMaterial.bundleId, createdAt: "2025-12-06T05:00:00Z")
+            let receipt = try SampleReceipt.signedByOpenSSL(payload, fixture.material.authority)
+            func upload(of account: UUID) async throws -> RunningAPI.Answer {
+                try await fixture.post("/v1/receipts") { json in
+                    json.member("appAccountToken", account.uuidString)
+                    json.member("receipt", String(decoding: Base64.encode(receipt, .standard), as: UTF8.self))
+                }
+            }
+            let first = try await upload(of: Self.account)
+            #expect(first.claims == [claim] && first.access.contains(bought.productId))
+            try await fixture.apply(fixture.records(first.accepted))
+            fixture.api.clock.advance(by: 1)
+            try await fixture.api.keys.turn()
+            let second = try await upload(of: UUID())
+            #expect(second.claims == [claim] && second.access == "[]")
+            let reason = second.json?["withheld"]?.elements.first?["reason"]?.string
+            #expect(reason == (claim == "old" ? "oldCopy" : "otherAccount"))
         }
     }
 

@@ -207,7 +207,8 @@ struct TransferTests {
                     policy, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
                 for (index, isOwned) in [true, false].enumerated() {
                     for path in ["/v1/transactions", "/v1/restores"] {
-                        let bought = try store.subscribe(seed: UInt64(1000 * index + 100 * path.count), isOwned: isOwned)
+                        let bought = try store.subscribe(
+                            seed: UInt64(1000 * index + 100 * path.count), isOwned: isOwned)
                         let (first, thief) = (UUID(), UUID())
                         let id = bought.originalTransactionId
                         func signed(_ age: Double) throws -> [UInt8] {

@@ -29,7 +29,7 @@ struct UploadFixture: Sendable {
     /// - Parameter isKafkaAway: the producer's broker does not answer.
     static func with(
         isKafkaAway: Bool = false, apple: APIClients? = nil, verifyReceipt: VerifyReceiptClient? = nil,
-        setsAccountTokens: Bool = false, rejections: Int = 100_000,
+        setsAccountTokens: Bool = false, claimAge: Double = 72 * 3600, rejections: Int = 100_000,
         _ body: (UploadFixture) async throws -> Void
     ) async throws {
         let material = try corpus.get().material
@@ -41,7 +41,7 @@ struct UploadFixture: Sendable {
         let services = UploadServices(
             verifier: { verifier },
             record: { try await producer.send($0.map { ProducerRecord(Topics.received, $0) }) }, apple: apple,
-            verifyReceipt: verifyReceipt, setsAccountTokens: setsAccountTokens,
+            verifyReceipt: verifyReceipt, setsAccountTokens: setsAccountTokens, claimAge: claimAge,
             rejections: RateLimiter(quota: rejections))
         try await RunningAPI.with(uploads: services) { api in
             let key = try await api.key(environment: .production)
