@@ -30,13 +30,14 @@ def check_originals(record, postgres, stored, verdict):
 
 
 def difference_of_original(line, packed, chains, decoded, headers):
-    """What is wrong with a stored original, if anything. Parts of a customer's history are not in the record."""
+    """What is wrong with a stored original, if anything. Parts of a customer's history are not in the record, and what is stored as
+    their decoded payload holds more than Apple signed."""
     try:
         named = [headers[digest] for digest in map(bytes.fromhex, re.findall("[0-9a-f]{64}", chains))]
         original = originals.restored(bytes.fromhex(packed.removeprefix("\\x")), named)
         if line and encoded_digest(original) != line["payloadDigest"]:
             return f"the stored original is not what was sent: it begins with {original[:40]} and has {len(original)} bytes"
-        if originals.decoded(original) != json.loads(decoded):
+        if line and originals.decoded(original) != json.loads(decoded):
             return "the decoded payload is not that of the stored original"
     except (originals.Damaged, ValueError) as damage:
         return f"the stored original cannot be read: {damage}"
