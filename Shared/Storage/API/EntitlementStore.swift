@@ -183,8 +183,23 @@ package enum EntitlementStore {
         union all
         select 'app', bundle_id, identity, null, coalesce(original_purchased_at, recorded_at), null,
             original_application_version, null, null, 1
-        from account_app
-        where is_entitled and app_account_token = given.account and environment = $2::text::store_environment
+        from account_app held
+        where app_account_token = given.account and environment = $2::text::store_environment
             and ($3::text[] is null or bundle_id = any ($3::text[]))
+            and case
+                -- Where operators chose one of the accounts, only the chosen ones are entitled.
+                when exists (
+                    select
+                    from account_app other
+                    join chosen_account chosen using (environment, bundle_id, app_account_token)
+                    where other.identity = held.identity and other.environment = held.environment
+                        and other.bundle_id = held.bundle_id)
+                    then exists (
+                        select
+                        from chosen_account chosen
+                        where chosen.environment = held.environment and chosen.bundle_id = held.bundle_id
+                            and chosen.app_account_token = held.app_account_token)
+                else is_entitled
+            end
         """
 }

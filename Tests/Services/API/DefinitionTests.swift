@@ -166,6 +166,14 @@ struct DefinitionTests {
             #expect(given.access.contains(#""reason":"originalApplicationVersion""#))
             #expect(Self.names(try await upload("7.2", "70001", of: second)).isEmpty)
             #expect(Self.names(try await upload("8.0", "70002", of: third)).isEmpty)
+            let connection = TestDatabase.connection(fixture.api.database)
+            try await SharingStore(connection).choose(
+                second.uuidString, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+            await connection.close()
+            fixture.api.clock.advance(by: 1)
+            try await fixture.api.keys.turn()
+            #expect(Self.names(try await fixture.entitlements(of: first)).isEmpty, "an operator chose the other account")
+            #expect(Self.names(try await fixture.entitlements(of: second)) == ["pro"])
         }
     }
 }
