@@ -54,12 +54,17 @@ extension AccessPeriodRow {
 }
 
 extension Sequence<AccessPeriodRow> {
-    /// Whether there is access at a moment, and its end after all adjoining periods; nil where it has no end.
+    /// Whether there is access at a moment, and until when the purchase gives the product; nil where no end is known.
     func access(at moment: Date) -> (isGiven: Bool, until: Date?) {
-        let ahead = sorted { $0.startsAt < $1.startsAt }
-        guard let first = ahead.firstIndex(where: { $0.contains(moment) }) else { return (false, nil) }
-        var until = ahead[first].endsAt
-        for next in ahead[first...].dropFirst() where next.startsAt == until { until = next.endsAt }
-        return (true, until)
+        guard let period = first(where: { $0.contains(moment) }) else { return (false, nil) }
+        return (true, until(of: period))
+    }
+
+    /// The first moment at which the purchase no longer gives the product of a period, whatever the reasons: as the view `access`
+    /// computes it of stored periods.
+    /// - Returns: nil where no such moment is known.
+    func until(of period: AccessPeriodRow) -> Date? {
+        let sameProduct = filter { $0.productId == period.productId }.sorted { $0.startsAt < $1.startsAt }
+        return sameProduct.reduce(period.endsAt) { until, next in next.startsAt == until ? next.endsAt : until }
     }
 }

@@ -24,6 +24,8 @@ public struct AccessStore: Sendable {
         public var startsAt: Date
         /// The first moment without access; nil where access has no end.
         public var endsAt: Date?
+        /// The first moment at which the purchase no longer gives the product, whatever the reasons; nil where none is known.
+        public var until: Date?
         /// Why there is access, by the names of `AccessPeriod.Reason`.
         public var reason: String
         /// The transaction that paid; nil where Apple's status grants access and no known transaction explains it.
@@ -39,13 +41,13 @@ public struct AccessStore: Sendable {
     /// distinguishes the two.
     public func periods(of key: SubscriptionKey) async throws -> [Period] {
         try await connection.execute(
-            AccessPeriodStatements.ofPurchases, [key.environment.rawValue], [key.originalTransactionId]
-        ).map { row in Period(try AccessPeriodRow.read(row)) }.sorted { $0.startsAt < $1.startsAt }
+            Self.ofPurchase, key.environment.rawValue, key.originalTransactionId
+        ).map(Self.read)
     }
 
     /// The periods of all purchases; holds them in memory.
     public func all() async throws -> [Period] {
-        try await connection.execute(Self.all).map { row in Period(try AccessPeriodRow.read(row)) }
+        try await connection.execute(Self.all).map(Self.read)
     }
 
     /// The access of an account at a moment, by its own purchases and those shared with it.
@@ -60,20 +62,34 @@ public struct AccessStore: Sendable {
         ofAccount token: String, of bundleId: String, in environment: StoreEnvironment, at moment: Date
     ) async throws -> [Period]? {
         let account = try UUID(accountToken: token)
-        let rows = try await connection.execute(Self.ofAccount, account, environment.rawValue, bundleId, moment)
+        let rows = try await connection.execute(
+            Self.ofAccount, account, environment.rawValue, bundleId, moment.atMilliseconds)
         if rows.isEmpty {
             let known = try await connection.execute(Self.isKnown, account, environment.rawValue, bundleId)
             guard try known[0].value("is_known") else { return nil }
         }
-        return try rows.map { row in Period(try AccessPeriodRow.read(row)) }.sorted { $0.startsAt < $1.startsAt }
+        return try rows.map(Self.read).sorted { $0.startsAt < $1.startsAt }
     }
 
-    static let all = Statement("access-all", unsafeSQL: "select \(AccessPeriodRow.selected) from access_period")
+    private static func read(_ row: Row) throws -> Period {
+        Period(try AccessPeriodRow.read(row), until: try row.optional("until"))
+    }
+
+    static let all = Statement("access-all", unsafeSQL: "select \(AccessPeriodRow.selected), until from access")
+
+    static let ofPurchase = Statement(
+        "access-of-purchase",
+        unsafeSQL: """
+            select \(AccessPeriodRow.selected), until
+            from access
+            where environment = $1::text::store_environment and original_transaction_id = $2::text
+            order by lower(period)
+            """)
 
     static let ofAccount = Statement(
         "access-of-account",
         unsafeSQL: """
-            select \(AccessPeriodRow.selected)
+            select \(AccessPeriodRow.selected), until
             from account_access
             where app_account_token = $1::uuid and environment = $2::text::store_environment and bundle_id = $3::text
                 and $4::timestamptz <@ period
@@ -96,10 +112,10 @@ public struct AccessStore: Sendable {
 }
 
 extension AccessStore.Period {
-    init(_ row: AccessPeriodRow) {
+    init(_ row: AccessPeriodRow, until: Date?) {
         self.init(
             key: row.key, bundleId: row.bundleId, productId: row.productId, startsAt: row.startsAt,
-            endsAt: row.endsAt, reason: row.reason, transactionId: row.transactionId,
+            endsAt: row.endsAt, until: until, reason: row.reason, transactionId: row.transactionId,
             notificationUUID: row.notificationUUID)
     }
 }

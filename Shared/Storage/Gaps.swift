@@ -46,7 +46,7 @@ struct Gaps: Sendable {
     /// Records whether known transactions explain Apple's status of a purchase.
     mutating func join(_ purchase: PurchaseInBatch) {
         guard let subscription = purchase.subscription, let statusVersion = subscription.statusVersion else { return }
-        let (before, after) = (purchase.readPeriods.unexplainedStatus, purchase.periods.unexplainedStatus)
+        let (before, after) = (purchase.readUnexplainedStatus, purchase.unexplainedStatus)
         guard before != after else { return }
         if let before { explained.append((subscription.key, before)) }
         if let after {
@@ -56,12 +56,5 @@ struct Gaps: Sendable {
                     gap: LifecycleGap(
                         kind: .transaction, after: nil, before: after, from: nil, to: statusVersion.signedDate)))
         }
-    }
-}
-
-extension Set<AccessPeriodRow> {
-    /// The notification with an active status that no known transaction explains.
-    fileprivate var unexplainedStatus: UUID? {
-        first { $0.reason == AccessPeriod.Reason.status.rawValue }?.notificationUUID
     }
 }

@@ -38,8 +38,10 @@ struct LedgerBatch: Sendable {
 
     var uuids: [UUID] { entries.map(\.uuid) }
 
-    /// The purchases of the batch, each once, sorted.
-    var keys: [SubscriptionKey] { Set(entries.compactMap { $0.event?.key }).sorted() }
+    /// The purchases of the batch and those that were migrated to them, each once, sorted.
+    var keys: [SubscriptionKey] {
+        Set(entries.flatMap { entry in [entry.event?.key, entry.event?.migratedKey].compactMap { $0 } }).sorted()
+    }
 
     /// The lifecycle events of the batch, whose stored neighbours are needed.
     let lifecycleEvents: [PurchaseEvent]
@@ -114,6 +116,13 @@ struct LedgerBatch: Sendable {
                 event, durations: durations, traceparent: entry.notification.traceparent, at: now)
             effects.purchases[event.key] = purchase
             if let row = outcome.row { effects.timeline.append(row) }
+            if let migrated = event.migratedKey {
+                var replaced = effects.purchases.removeValue(forKey: migrated) ?? PurchaseInBatch()
+                let row = try replaced.migrate(
+                    by: event, durations: durations, traceparent: entry.notification.traceparent, at: now)
+                effects.purchases[migrated] = replaced
+                if let row { effects.timeline.append(row) }
+            }
             effects.lines.append(LedgerLine(entry, hasAdvanced: outcome.hasAdvanced, recordedAt: now))
             if outcome.hasAdvanced { effects.applied.advanced += 1 } else { effects.applied.stale += 1 }
         }
@@ -132,5 +141,13 @@ struct LedgerBatch: Sendable {
     private struct TransactionKey: Hashable {
         var environment: StoreEnvironment
         var id: String
+    }
+}
+
+extension PurchaseEvent {
+    /// The purchase that the one of the event replaced by a migration; nil where the transaction names none.
+    var migratedKey: SubscriptionKey? {
+        guard let id = transaction?.previousOriginalTransactionId, id != key.originalTransactionId else { return nil }
+        return SubscriptionKey(environment: key.environment, originalTransactionId: id)
     }
 }

@@ -100,7 +100,7 @@ public struct LedgerStore: Sendable {
         let (known, durations) = try PurchaseInBatch.read(read[3...])
         var effects = try batch.effects(
             of: additions, known: known, durations: durations,
-            neighbours: try read[7].compactMap { row in try LedgerLine.read(row).event }, at: recordedAt)
+            neighbours: try read[8].compactMap { row in try LedgerLine.read(row).event }, at: recordedAt)
         try writing.write(effects, of: additions, recordedAt: recordedAt)
         try writing.keepConflicts(
             of: batch.entries.filter { recorded.contains($0.uuid) } + batch.copies, recordedAt: recordedAt)
@@ -112,7 +112,7 @@ public struct LedgerStore: Sendable {
         else { throw PostgresError.overtaken }
         effects.applied.conflicting = written[LedgerStatements.keepConflicts]?.affected ?? 0
         effects.applied.shared = try written[ClaimStatements.notice]?.map { row in try SharedAccountNotice(row) } ?? []
-        return Attempt(transactionId: try read[8][0].value("id"), applied: effects.applied)
+        return Attempt(transactionId: try read[9][0].value("id"), applied: effects.applied)
     }
 
     private static func check(_ moves: [PositionMove], moved: Rows) throws {

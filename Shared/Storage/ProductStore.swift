@@ -79,12 +79,13 @@ public struct ProductStore: Sendable {
     static let setLevels = Statement(
         "product-set-levels",
         """
-        insert into product (bundle_id, product_id, level)
-        select $1::text, product_id, level
+        insert into product as known (bundle_id, product_id, level, level_version)
+        select $1::text, product_id, level, 1
         from unnest($2::text[], $3::integer[]) as given (product_id, level)
         order by product_id
         on conflict (bundle_id, product_id) do update
-        set level = excluded.level
+        set level = excluded.level, level_version = known.level_version + 1
+        where known.level is distinct from excluded.level
         """)
 
     static let setDurations = Statement(

@@ -13,20 +13,32 @@ struct PurchaseInBatch: Sendable {
     private var transactions: [String: TransactionVersion] = [:]
     /// The access periods after the events so far.
     private(set) var periods: Set<AccessPeriodRow> = []
+    /// The notification whose status the known transactions do not explain, after the events so far.
+    private(set) var unexplainedStatus: UUID?
+    /// The same as it is stored.
+    private(set) var readUnexplainedStatus: UUID?
     /// The stored revision: how often the purchase has changed.
     private(set) var readRevision: Int64 = 0
     /// The revision after the events so far.
     private(set) var revision: Int64 = 0
+    /// When a migration replaced the purchase; nil where none did.
+    private(set) var migratedAt: Date?
     /// The stored access periods.
     private(set) var readPeriods: Set<AccessPeriodRow> = []
 
     /// A purchase that is not stored.
-    init() {}
+    /// - Parameter migratedAt: when a migration that is stored replaced it.
+    init(migratedAt: Date? = nil) { self.migratedAt = migratedAt }
 
     /// A stored purchase.
-    init(_ known: SubscriptionRevision, transactions: [TransactionVersion], periods: Set<AccessPeriodRow>) {
+    init(
+        _ known: SubscriptionRevision, transactions: [TransactionVersion], periods: Set<AccessPeriodRow>,
+        migratedAt: Date?
+    ) {
+        self.migratedAt = migratedAt
         subscription = known.subscription
         (readRevision, revision) = (known.revision, known.revision)
+        (readUnexplainedStatus, unexplainedStatus) = (known.unexplainedStatus, known.unexplainedStatus)
         for version in transactions { self.transactions[version.facts.transactionId] = version }
         (readPeriods, self.periods) = (periods, periods)
     }
@@ -62,14 +74,31 @@ struct PurchaseInBatch: Sendable {
                 FactChange(
                     fact: earlier.fact.rawValue, from: nil, to: earlier.text, transactionId: earlier.transactionId))
         }
-        let known = periods
+        let (known, unexplained) = (periods, unexplainedStatus)
         if let change = try decideAccess(transition.subscription, durations, at: now) { changes.append(change) }
-        if isChanged || !changes.isEmpty || periods != known { revision += 1 }
+        if isChanged || !changes.isEmpty || periods != known || unexplainedStatus != unexplained { revision += 1 }
         guard !changes.isEmpty else { return Outcome(hasAdvanced: transition.didChange) }
         return Outcome(
             hasAdvanced: transition.didChange,
             row: row(
                 event.eventName, event.version, changes, transition.subscription, traceparent: traceparent, at: now))
+    }
+
+    /// Ends access by a migration to another purchase.
+    /// - Parameter event: of the other purchase; it names this one.
+    /// - Returns: the row of the timeline; nil where access at `now` did not change.
+    mutating func migrate(
+        by event: PurchaseEvent, durations: ProductDurations, traceparent: String?, at now: Date
+    ) throws -> TimelineRow? {
+        guard let date = event.transaction?.beginning, date < migratedAt ?? .distantFuture else { return nil }
+        migratedAt = date
+        guard let subscription else { return nil }
+        let known = periods
+        let change = try decideAccess(subscription, durations, at: now)
+        if periods != known { revision += 1 }
+        return change.map {
+            row(event.eventName, event.version, [$0], subscription, traceparent: traceparent, at: now)
+        }
     }
 
     /// Recalculates access after the duration of a product was set.
@@ -108,9 +137,11 @@ struct PurchaseInBatch: Sendable {
     ) throws -> FactChange? {
         let before = periods.access(at: now)
         let schedule = AccessSchedule(
-            of: PurchaseSnapshot(subscription: subscription, transactions: Array(transactions.values)),
+            of: PurchaseSnapshot(
+                subscription: subscription, transactions: Array(transactions.values), migratedAt: migratedAt),
             durations: durations[subscription.bundleId] ?? [:])
         periods = try Set(schedule.periods.map { try AccessPeriodRow($0, of: subscription) })
+        unexplainedStatus = schedule.unexplainedStatus
         let access = periods.access(at: now)
         guard before != access else { return nil }
         return FactChange(fact: FactChange.accessUntil, from: Self.text(before), to: Self.text(access))
@@ -146,6 +177,7 @@ extension PurchaseInBatch {
             isLocking ? SubscriptionStatements.command(locking: keys) : SubscriptionStatements.command(reading: keys),
             TransactionStore.command(transactionsOf: keys),
             AccessPeriodStatements.command(periodsOf: keys), Command(ProductStore.configured),
+            TransactionStore.command(migrationsOf: keys),
         ]
     }
 
@@ -153,16 +185,20 @@ extension PurchaseInBatch {
     static func read(
         _ answers: ArraySlice<Rows>
     ) throws -> (known: [SubscriptionKey: PurchaseInBatch], durations: ProductDurations) {
+        let migrations = try TransactionStore.migrations(answers[answers.startIndex + 4])
         let first = answers.startIndex
         let transactions = Dictionary(
             grouping: try answers[first + 1].map { row in try StoredTransaction.read(row) }, by: \.key)
         let periods = Dictionary(
             grouping: try answers[first + 2].map { row in try AccessPeriodRow.read(row) }, by: \.key)
-        let known: [SubscriptionKey: PurchaseInBatch] = try answers[first].reduce(into: [:]) { purchases, row in
+        // Of a purchase that is not stored only the migration is known.
+        let unknown = migrations.mapValues { PurchaseInBatch(migratedAt: $0) }
+        let known: [SubscriptionKey: PurchaseInBatch] = try answers[first].reduce(into: unknown) { purchases, row in
             let known = try SubscriptionColumns.read(row)
             let key = known.subscription.key
             purchases[key] = PurchaseInBatch(
-                known, transactions: (transactions[key] ?? []).map(\.version), periods: Set(periods[key] ?? []))
+                known, transactions: (transactions[key] ?? []).map(\.version), periods: Set(periods[key] ?? []),
+                migratedAt: migrations[key])
         }
         return (known, try ProductDurations(answers[first + 3]))
     }

@@ -88,12 +88,13 @@ public struct StatePreview: Sendable {
         let states = try entries.effects(
             of: additions, known: known, durations: durations, neighbours: [], at: now
         ).purchases
-        let named = Set(entries.keys)
+        let named = Set(entries.entries.compactMap { $0.event?.key })
         purchases = states.reduce(into: [:]) { purchases, one in
             guard let subscription = one.value.subscription else { return }
             purchases[one.key] = Purchase(
                 subscription: subscription, transactions: one.value.versions,
-                periods: one.value.periods.map { AccessStore.Period($0) }.sorted { $0.startsAt < $1.startsAt },
+                periods: one.value.periods.map { AccessStore.Period($0, until: one.value.periods.until(of: $0)) }
+                    .sorted { $0.startsAt < $1.startsAt },
                 revision: one.value.revision, isNamed: named.contains(one.key))
         }
         let ofApp = purchases.values.lazy.filter { $0.subscription.bundleId == app.bundleId }
@@ -264,8 +265,8 @@ public struct StatePreviewStore: Sendable {
         let (known, durations) = try PurchaseInBatch.read(second[...])
         return try StatePreview(
             of: batch, claiming: claim, known: known, durations: durations,
-            claims: try second[4].map { row in try AccountClaim(row, of: app.bundleId, in: app.environment) },
-            moves: try TransferStore.moves(second[5]),
+            claims: try second[5].map { row in try AccountClaim(row, of: app.bundleId, in: app.environment) },
+            moves: try TransferStore.moves(second[6]),
             given: try EntitlementStore.lines(first[4]), in: app,
             rule: try SharingStore.rules(first[1])[app] ?? SharingStore.Rule(),
             chosen: try Set(first[2].map { row in try row.value("app_account_token") }),

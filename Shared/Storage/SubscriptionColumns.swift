@@ -10,6 +10,8 @@ struct SubscriptionRevision: Sendable {
     var subscription: Subscription
     /// How often the row was written; 0 where there is none.
     var revision: Int64
+    /// The notification whose status the known transactions do not explain; nil where they do.
+    var unexplainedStatus: UUID?
 }
 
 /// All columns of the table `subscription`, in three lists: its own, those of the newest transaction, and those of the newest
@@ -27,6 +29,10 @@ enum SubscriptionColumns {
             Column("notification_uuid", \.subscription.version.notificationUUID),
             Column("status", \.subscription.status),
             Column("status_transaction_id", \.subscription.statusTransactionId),
+            Column(
+                "grace_periods", as: JSONText.self, get: { JSONText($0.subscription.graces) },
+                set: { $0.subscription.graces = $1?.graces ?? GraceHistory() }),
+            Column("unexplained_status_uuid", \.unexplainedStatus),
             // Derived from other columns, for SQL.
             Column(
                 "owner_account_token", as: UUID.self,

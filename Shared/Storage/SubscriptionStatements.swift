@@ -93,6 +93,8 @@ enum SubscriptionStatements {
 extension PurchaseInBatch {
     /// The row to write.
     fileprivate var row: SubscriptionRevision? {
-        subscription.map { SubscriptionRevision(subscription: $0, revision: revision) }
+        subscription.map {
+            SubscriptionRevision(subscription: $0, revision: revision, unexplainedStatus: unexplainedStatus)
+        }
     }
 }

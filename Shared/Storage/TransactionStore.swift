@@ -2,6 +2,8 @@ import Contracts
 import Postgres
 import Subscriptions
 
+import struct Foundation.Date
+
 /// Reads the latest signed version of each transaction. Only `LedgerStore.apply` writes it.
 public struct TransactionStore: Sendable {
     private let connection: PostgresConnection
@@ -36,6 +38,34 @@ public struct TransactionStore: Sendable {
             select \(StoredTransaction.columns.selected()), \(StoredTransaction.facts.selected())
             \(PurchaseKeys.lookingUp("transaction"))
             """)
+
+    /// When a migration replaced purchases: the beginning of the first transaction of another purchase that names each.
+    static let migrations = Statement(
+        "transaction-migrations",
+        """
+        select given_environment as environment, given_id as original_transaction_id, migrated_at
+        from unnest($1::text[], $2::text[]) as given (given_environment, given_id)
+        cross join lateral (
+            select min(coalesce(purchased_at, signed_at)) as migrated_at
+            from transaction
+            where environment = given_environment::store_environment and previous_original_transaction_id = given_id
+                and original_transaction_id <> given_id
+        ) as migration
+        where migrated_at is not null
+        """)
+
+    static func command(migrationsOf keys: [SubscriptionKey]) -> Command {
+        Command(migrations, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId))
+    }
+
+    static func migrations(_ rows: Rows) throws -> [SubscriptionKey: Date] {
+        try rows.reduce(into: [:]) { migrations, row in
+            let key = SubscriptionKey(
+                environment: try SubscriptionStore.environment(row),
+                originalTransactionId: try row.value("original_transaction_id"))
+            migrations[key] = try row.value("migrated_at", as: Date.self)
+        }
+    }
 
     /// A version replaces a whole row if it is newer, so that any order and any concurrent writer ends in the same row.
     static let upsert = Statement(

@@ -27,7 +27,8 @@ public enum Anomaly: String, Sendable, Hashable, CaseIterable {
     case revocationWithoutDate
     /// A reversed refund whose transaction is still revoked: stays revoked.
     case reversalWithRevocation
-    /// Expired by type or status more than a day before `expiresDate`: counts as expired.
+    /// Expired or in billing retry, by type or status, more than a day before `expiresDate`: what was paid for counts until its
+    /// end, and recovery asks Apple.
     case expiredBeforeEnd
     /// An auto-renewable subscription without `expiresDate`: gives no access.
     case subscriptionWithoutEnd
@@ -58,7 +59,7 @@ public enum Anomaly: String, Sendable, Hashable, CaseIterable {
             "The status is grace period without an end date; it counts as billing retry, without access."
         case .revocationWithoutDate: "The purchase was refunded or revoked, but the transaction has no revocation date."
         case .reversalWithRevocation: "The refund was reversed, but the transaction is still revoked; it stays revoked."
-        case .expiredBeforeEnd: "The subscription expired more than a day before its end; it counts as expired."
+        case .expiredBeforeEnd: "The subscription expired more than a day before its end; it counts as paid until then."
         case .subscriptionWithoutEnd: "An auto-renewable subscription has no end; it gives no access."
         case .unknownEvent: "This version does not know the notification's type; its transaction and status count."
         case .unknownValue: "This version does not know the value of a field; the value counts as missing."
@@ -128,7 +129,7 @@ extension PurchaseEvent {
 
     /// Apple's renewal info and status are of the newest transaction; a notification about a refund may hold an older one,
     /// of the product that the customer had before an upgrade.
-    private var mayHoldOlderTransaction: Bool {
+    var mayHoldOlderTransaction: Bool {
         switch eventType {
         case .refunded, .refundReversed, .refundDeclined, .consumptionRequested, .familyAccessRevoked: true
         default: false
@@ -145,7 +146,7 @@ extension PurchaseEvent {
     }
 
     private var isExpiredBeforeEnd: Bool {
-        guard eventType?.isEnd == true || (status == 2 && !mayHoldOlderTransaction), let transaction,
+        guard eventType?.isEnd == true || ((status == 2 || status == 3) && !mayHoldOlderTransaction), let transaction,
             transaction.hasPeriod
         else { return false }
         guard let end = transaction.expiresDate, transaction.revocationDate == nil, !isPaidAhead else { return false }

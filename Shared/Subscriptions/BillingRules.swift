@@ -7,6 +7,9 @@ public enum BillingRules {
     /// How long Apple tries to charge after the end of a period.
     public static let billingRetry: TimeInterval = 60 * day
 
+    /// The longest grace period that App Store Connect offers.
+    static let longestGrace: TimeInterval = 28 * day
+
     /// One day.
     public static let day: TimeInterval = 86_400
 

@@ -95,7 +95,7 @@ extension EventType {
     }
 
     /// Whether the service ended.
-    var isEnd: Bool {
+    package var isEnd: Bool {
         switch self {
         case .expired, .expiredVoluntarily, .expiredInBillingRetry, .expiredOverPrice, .expiredUnsold: true
         default: false

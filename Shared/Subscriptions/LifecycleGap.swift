@@ -26,7 +26,7 @@ public struct LifecycleGap: Sendable, Hashable {
         case end
         /// The subscription continued after its expiry, and the resubscription is missing.
         case `return`
-        /// Apple's status reports access that no known transaction explains.
+        /// Apple's status reports access that no known transaction explains, or none although a paid period runs.
         case transaction
     }
 
@@ -62,7 +62,7 @@ public struct LifecycleGap: Sendable, Hashable {
         case .gracePeriod: "A grace period ended, and no notification reported its beginning."
         case .end: "The customer subscribed again, and no notification reported the expiry before."
         case .return: "The subscription continued after its expiry, and no notification reported a resubscription."
-        case .transaction: "Apple's status reports access that no known transaction explains."
+        case .transaction: "Apple's status and the known transactions disagree on whether the purchase gives access."
         }
     }
 }

@@ -26,6 +26,8 @@ public struct Subscription: Sendable, Equatable {
     public var renewal: RenewalFacts?
     /// The version of the event that `renewal` came from.
     public var renewalVersion: EventVersion?
+    /// The grace periods that Apple granted, also those that are over.
+    public var graces = GraceHistory()
 
     /// - Parameter bundleIdVersion: nil stands for `version`.
     package init(

@@ -40,6 +40,7 @@ extension Subscription {
             next.renewalVersion = event.version
             didChange = true
         }
+        if next.graces.join(event) { didChange = true }
         if event.version > next.version {
             next.version = event.version
             didChange = true

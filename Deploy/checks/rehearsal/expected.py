@@ -82,7 +82,7 @@ class Purchase:
             return Access(False, None, self.facts()["productId"])
         until = current.get("endsAt")
         for period in sorted(periods, key=lambda period: period["startsAt"]):
-            if until is not None and period["startsAt"] == until:
+            if until is not None and period["startsAt"] == until and period["productId"] == current["productId"]:
                 until = period.get("endsAt")
         return Access(True, until, current["productId"])
 

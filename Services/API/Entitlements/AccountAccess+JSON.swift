@@ -43,8 +43,9 @@ extension AccountAccess {
         json.member("bundleId", line.bundleId)
         json.member("givesAccess", true)
         json.member("startsAt", line.startsAt?.milliseconds)
-        json.member("until", line.endsAt?.milliseconds)
+        json.member("until", line.until?.milliseconds)
         json.member("reason", line.source == .app ? "originalApplicationVersion" : line.reason)
+        json.member("isHighestLevel", entitlement.isHighestLevel)
         json.member("ownership", line.ownership)
         json.member("willRenew", line.isAutoRenewing)
         json.member("originalTransactionId", line.source == .access ? line.id : nil)
@@ -63,7 +64,7 @@ extension AccountAccess {
 
     /// A purchase that gives access, only not to this account, is another account's.
     private static func reason(_ state: SubscriptionState?) -> WithheldReason {
-        guard let state else { return .state(.unknown) }
+        guard let state else { return .notFound }
         return state.givesAccess ? .otherAccount : .state(state)
     }
 }

@@ -4,6 +4,8 @@ import Subscriptions
 enum WithheldReason: Sendable, Equatable {
     /// Its own state, such as `expired`.
     case state(SubscriptionState)
+    /// No notification about it is known.
+    case notFound
     /// Another account of the app has it.
     case otherAccount
     /// Another account has it, and the account has sent an old copy.
@@ -27,6 +29,7 @@ enum WithheldReason: Sendable, Equatable {
     var name: String {
         switch self {
         case .state(let state): state.rawValue
+        case .notFound: "notFound"
         case .otherAccount: "otherAccount"
         case .oldCopy: "oldCopy"
         case .notClaimed: "notClaimed"
@@ -36,7 +39,7 @@ enum WithheldReason: Sendable, Equatable {
     /// What the app or its customer can do; nil where nothing but a purchase helps.
     var nextStep: String? {
         switch self {
-        case .state: nil
+        case .state, .notFound: nil
         case .otherAccount:
             "Log in with the account that has the purchase, or restore it with POST /v1/restores, which moves it where the "
                 + "policy of the app says so."

@@ -125,7 +125,7 @@ struct AccountScreen: Sendable {
             json.member("productId", line.productId)
             json.member("bundleId", line.bundleId)
             json.member("startsAt", line.startsAt?.text)
-            json.member("until", line.endsAt?.text)
+            json.member("until", line.until?.text)
             json.member("reason", line.reason)
             json.member("purchase", line.id)
             json.endObject()
@@ -190,7 +190,7 @@ struct AccountScreen: Sendable {
     ) -> Line {
         let isPurchase = line.source == .access || line.source == .purchase
         return Line(
-            product: name ?? line.productId ?? "", app: line.bundleId, until: line.endsAt.map { Moment($0, now: now) },
+            product: name ?? line.productId ?? "", app: line.bundleId, until: line.until.map { Moment($0, now: now) },
             why: why, purchase: isPurchase ? line.id : nil,
             address: isPurchase ? "/purchases/\(environment.rawValue)/\(FormFields.encode(line.id))" : nil)
     }
@@ -201,7 +201,7 @@ struct AccountScreen: Sendable {
                 ? "Nothing is known of this account." : "This account may use nothing at the moment."
         }
         let until =
-            first.line.endsAt.map { end in
+            first.line.until.map { end in
                 " until \(Moment(end, now: now).text) (\(Moment(end, now: now).distance))"
             } ?? " without an end"
         let more = access.entitlements.count > 1 ? ", and \(access.entitlements.count - 1) more" : ""

@@ -132,7 +132,7 @@ struct PurchaseScreen: Sendable {
                 accountAddress: masking.account(account.flatMap { UUID(uuidString: $0) }, in: key.environment),
                 bar: AccessBar(periods, at: now),
                 periods: periods.reversed().map { Self.period($0, masking, now) },
-                steps: timeline.prefix(Self.limit).reversed().map { Self.step($0, masking, now) },
+                steps: timeline.prefix(Self.limit).reversed().map { Self.step($0, periods, masking, now) },
                 notifications: lines.prefix(Self.limit).reversed().map { Self.notification($0, now) },
                 facts: Self.facts(subscription, masking, now), odd: odd, hasOdd: !odd.isEmpty,
                 isCut: timeline.count > Self.limit || lines.count > Self.limit,
@@ -153,11 +153,15 @@ struct PurchaseScreen: Sendable {
             isNow: period.contains(now))
     }
 
-    private static func step(_ row: TimelineRow, _ masking: Masking, _ now: Date) -> Step {
+    /// - Parameter periods: of the purchase. What the row says about access is of Apple's date: the state when the notification was
+    ///   applied, perhaps much later, says nothing about it.
+    private static func step(
+        _ row: TimelineRow, _ periods: [AccessStore.Period], _ masking: Masking, _ now: Date
+    ) -> Step {
         let until =
-            row.state.hasAccess
-            ? row.state.accessUntil.map { "access until \(Moment($0, now: now).text)" } ?? "access without an end"
-            : "no access"
+            periods.first { $0.contains(row.occurredAt) }.map { period in
+                period.until.map { "access until \(Moment($0, now: now).text)" } ?? "access without an end"
+            } ?? "no access"
         return Step(
             event: Words.event(row.event), apple: Moment(row.occurredAt, now: now),
             ours: Moment(row.appliedAt, now: now),

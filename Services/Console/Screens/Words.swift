@@ -12,7 +12,7 @@ enum Words {
         let state = subscription.state(at: now, in: periods)
         if let period = periods.first(where: { $0.contains(now) }) {
             let end =
-                period.endsAt.map { end in
+                period.until.map { end in
                     let moment = Moment(end, now: now)
                     return " until \(moment.text) (\(moment.distance))"
                 } ?? " without an end"

@@ -43,7 +43,7 @@ struct EntitlementsCommand: Subcommand {
             lines: try EntitlementStore.lines(try await connection.pipeline([command])[0]),
             definitions: try await EntitlementDefinitionStore(connection).current(), at: moment)
         let rows =
-            access.entitlements.map { Row($0.line, name: $0.name, state: nil) }
+            access.entitlements.map { Row($0) }
             + (try await withheld(access, connection))
         try output.list(
             rows, none: "No purchase and no grant names \(account.uuidString.lowercased()) in \(environment.rawValue).",
@@ -56,7 +56,7 @@ struct EntitlementsCommand: Subcommand {
         let command = EntitlementStore.command(
             purchases: access.withheld.map(\.id), in: environment, at: access.moment)
         let states = try EntitlementStore.states(try await connection.pipeline([command])[0], at: access.moment)
-        return access.withheld.map { Row($0, name: nil, state: states[$0.id] ?? .unknown) }
+        return access.withheld.map { Row(withheld: $0, AccountAccess.reason(withheld: states[$0.id])) }
     }
 
     private static func token(_ text: String) throws -> UUID {
@@ -73,17 +73,29 @@ struct EntitlementsCommand: Subcommand {
         var bundleId: String
         var productId: String?
         var until: Date?
+        /// Whether no other active subscription of its group has a higher level; nil where it is no subscription.
+        var isHighestLevel: Bool?
         var reason: String
         /// Of the purchase, or the id of the grant.
         var id: String
 
-        init(_ line: EntitlementStore.Line, name: String?, state: SubscriptionState?) {
-            givesAccess = state == nil
-            self.name = name
+        init(_ entitlement: AccountAccess.Entitlement) {
+            let line = entitlement.line
+            givesAccess = true
+            name = entitlement.name
             bundleId = line.bundleId
             productId = line.productId
-            until = line.endsAt
-            reason = state.map { $0.givesAccess ? "otherAccount" : $0.rawValue } ?? line.reason ?? ""
+            until = line.until
+            isHighestLevel = entitlement.isHighestLevel
+            reason = line.reason ?? ""
+            id = line.id
+        }
+
+        init(withheld line: EntitlementStore.Line, _ reason: String) {
+            givesAccess = false
+            bundleId = line.bundleId
+            productId = line.productId
+            self.reason = reason
             id = line.id
         }
 

@@ -15,8 +15,6 @@ struct AccessCheck: Sendable {
         let boundaries = (expected + found).flatMap { [$0.startsAt, $0.endsAt].compactMap(\.self) }
         for moment in Set(boundaries.flatMap { [$0 - 1, $0] } + [followedUntil]).sorted() {
             let (expected, found) = (Self.period(in: expected, at: moment), Self.period(in: found, at: moment))
-            // What is over of a grace period is forgotten with the renewal info that told it.
-            if let expected, expected.isGrace, moment < followedUntil { continue }
             guard expected?.productId != found?.productId else { continue }
             return Difference(
                 of: name, field: "access at \(moment)", expected: expected?.productId, found: found?.productId)

@@ -82,7 +82,7 @@ struct PurchaseSheet: Encodable {
         self.state = state.rawValue
         givesAccess = period != nil
         reason = period?.reason ?? state.rawValue
-        until = period?.endsAt
+        until = period?.until
         notifications = lines.count
         anomalies = try await AnomalyStore(connection).anomalies(of: key).map(\.sentence)
         gaps = try await LifecycleGapStore(connection).gaps(of: key).map { gap in

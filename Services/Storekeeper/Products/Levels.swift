@@ -6,9 +6,9 @@ struct Levels: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "levels", abstract: "Show or set service levels of products.",
         discussion: """
-            As in App Store Connect, 1 is the highest level. Of several active subscriptions of one group, the one with \
-            the highest level counts; equal levels are ranked by their end. A product without a level is outranked only by \
-            another purchase of the same product. Stored in the database; effective at once.
+            As in App Store Connect, 1 is the highest level. Of several active subscriptions of one group, each is listed, \
+            and isHighestLevel marks those of the highest level; a product without a level ranks below all that have one. \
+            Stored in the database; the API answers by it within a second.
 
             Examples:
               storekeeper products levels --app com.example.app
@@ -39,7 +39,7 @@ struct Levels: Subcommand {
         let rows = try await store.levels(ofApp: app).map { Row(product: $0.key, level: $0.value) }
         try output.list(
             rows.sorted { ($0.level, $0.product) < ($1.level, $1.product) },
-            none: "No product of \(app.escaped) has a level; every one that a customer has counts.", in: context)
+            none: "No product of \(app.escaped) has a level; none ranks above another.", in: context)
     }
 
     struct Row: ListedRow {

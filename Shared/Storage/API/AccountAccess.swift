@@ -17,6 +17,8 @@ package struct AccountAccess: Sendable {
         package var name: String
         /// The lines that grant it.
         package var line: Line
+        /// Whether no other active subscription of its group has a higher configured level; nil where it is no subscription.
+        package var isHighestLevel: Bool?
     }
 
     /// The periods that contain the moment, joined with adjoining periods of the same product. A period with several names
@@ -29,6 +31,14 @@ package struct AccountAccess: Sendable {
     /// Increases with every change of these purchases and grants.
     package let version: Int64
 
+    /// Why a purchase is withheld: its state; `otherAccount` where it gives access, only not to this account; `notFound` where no
+    /// notification about it is known.
+    /// - Parameter state: nil where the purchase is not stored.
+    package static func reason(withheld state: SubscriptionState?) -> String {
+        guard let state else { return "notFound" }
+        return state.givesAccess ? "otherAccount" : state.rawValue
+    }
+
     /// - Parameters:
     ///   - lines: the lines of this account, in the order of the statement.
     ///   - definitions: the definitions of its apps, and perhaps of others.
@@ -36,6 +46,7 @@ package struct AccountAccess: Sendable {
         of account: UUID, in environment: StoreEnvironment, lines: [Line], definitions: EntitlementDefinitions,
         at moment: Date
     ) {
+        let moment = moment.atMilliseconds
         self.account = account
         self.environment = environment
         self.moment = moment
@@ -46,8 +57,10 @@ package struct AccountAccess: Sendable {
             return definitions.names(ofVersion: line.reason ?? "", line.bundleId, in: environment)
         }
         let periods = Self.joined(lines.filter { $0.source != .purchase && $0.startsAt != nil })
-        entitlements = periods.filter { $0.contains(moment) }.flatMap { line in
-            names(line).map { Entitlement(name: $0, line: line) }
+        let active = periods.filter { $0.contains(moment) }
+        entitlements = active.flatMap { line in
+            let isHighest = Self.isHighestLevel(line, among: active, definitions)
+            return names(line).map { Entitlement(name: $0, line: line, isHighestLevel: isHighest) }
         }
         let giving = Set(entitlements.map(\.line).filter { $0.source == .access }.map(\.id))
         withheld = lines.filter { $0.source == .purchase && !giving.contains($0.id) }
@@ -60,7 +73,19 @@ package struct AccountAccess: Sendable {
         version = revisions.values.reduce(definitions.version(of: Set(lines.map(\.bundleId)), in: environment), +)
     }
 
-    /// Joins adjoining periods of one purchase with the same product.
+    /// A product without a level ranks below all that have one; equal levels are all the highest.
+    private static func isHighestLevel(
+        _ line: Line, among active: [Line], _ definitions: EntitlementDefinitions
+    ) -> Bool? {
+        guard line.source == .access, let group = line.subscriptionGroupId else { return nil }
+        func level(_ line: Line) -> Int32 { definitions.level(of: line.productId ?? "", line.bundleId) ?? .max }
+        return !active.contains {
+            $0.source == .access && $0.bundleId == line.bundleId && $0.subscriptionGroupId == group
+                && level($0) < level(line)
+        }
+    }
+
+    /// Joins adjoining periods of one purchase with the same product and reason.
     private static func joined(_ periods: [Line]) -> [Line] {
         periods.reduce(into: []) { joined, line in
             if let last = joined.last, last.source == line.source, last.id == line.id, last.bundleId == line.bundleId,

@@ -53,7 +53,24 @@ package struct EntitlementDefinition: Sendable, Equatable {
     }
 }
 
-/// The current definitions of entitlements.
+/// The level of a product within its subscription group, which an operator configured: 1 is the highest.
+package struct ProductLevel: Sendable, Equatable {
+    package var bundleId: String
+    package var productId: String
+    /// Nil where none is configured any more.
+    package var level: Int32?
+    /// How often the level was changed.
+    package var version: Int64
+
+    package init(bundleId: String, productId: String, level: Int32?, version: Int64) {
+        self.bundleId = bundleId
+        self.productId = productId
+        self.level = level
+        self.version = version
+    }
+}
+
+/// The current definitions of entitlements, and the levels of products.
 package struct EntitlementDefinitions: Sendable, Equatable {
     private struct App: Hashable {
         var environment: StoreEnvironment
@@ -61,9 +78,13 @@ package struct EntitlementDefinitions: Sendable, Equatable {
     }
 
     private var byApp: [App: [EntitlementDefinition]]
+    private var levels: [String: [ProductLevel]]
 
-    /// - Parameter definitions: the newest version of each definition.
-    package init(_ definitions: [EntitlementDefinition] = []) {
+    /// - Parameters:
+    ///   - definitions: the newest version of each definition.
+    ///   - levels: of all apps.
+    package init(_ definitions: [EntitlementDefinition] = [], levels: [ProductLevel] = []) {
+        self.levels = Dictionary(grouping: levels, by: \.bundleId)
         byApp = Dictionary(grouping: definitions) { App(environment: $0.environment, bundleId: $0.bundleId) }
     }
 
@@ -83,10 +104,16 @@ package struct EntitlementDefinitions: Sendable, Equatable {
         all(of: bundleId, in: environment).filter { $0.isGiven(byVersion: version) }.map(\.name)
     }
 
-    /// Increases with every change of a definition of these apps.
+    /// The configured level of a product; nil where there is none.
+    package func level(of productId: String, _ bundleId: String) -> Int32? {
+        levels[bundleId]?.first { $0.productId == productId }?.level
+    }
+
+    /// Increases with every change of a definition or a level of these apps.
     package func version(of bundleIds: Set<String>, in environment: StoreEnvironment) -> Int64 {
         bundleIds.reduce(0) { sum, bundleId in
             all(of: bundleId, in: environment).reduce(sum) { $0 + $1.version }
+                + (levels[bundleId] ?? []).reduce(0) { $0 + $1.version }
         }
     }
 }
@@ -100,7 +127,13 @@ package struct EntitlementDefinitionStore: Sendable {
 
     /// The newest version of each definition, by name.
     package func current() async throws -> EntitlementDefinitions {
-        EntitlementDefinitions(try await connection.execute(Self.current).map(Self.read))
+        EntitlementDefinitions(
+            try await connection.execute(Self.current).map(Self.read),
+            levels: try await connection.execute(Self.levels).map { row in
+                ProductLevel(
+                    bundleId: try row.value("bundle_id"), productId: try row.value("product_id"),
+                    level: try row.optional("level"), version: try row.value("level_version"))
+            })
     }
 
     /// Every version of one definition, the newest first.
@@ -142,7 +175,11 @@ package struct EntitlementDefinitionStore: Sendable {
             createdAt: try row.value("created_at"), createdBy: try row.value("created_by"))
     }
 
-    static let statements = [current, versions, insert]
+    static let statements = [current, levels, versions, insert]
+
+    private static let levels = Statement(
+        "entitlement-product-levels",
+        "select bundle_id, product_id, level, level_version from product where level_version > 0")
 
     private static let current = Statement(
         "entitlement-definition-current",

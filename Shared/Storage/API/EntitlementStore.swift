@@ -30,9 +30,13 @@ package enum EntitlementStore {
         package var startsAt: Date?
         /// The first moment without access; nil where access has no end.
         package var endsAt: Date?
+        /// The first moment at which the purchase no longer gives the product, whatever the reasons; nil where none is known.
+        package var until: Date?
         /// The reason of the period, a raw value of `AccessPeriod.Reason`. For the app itself, its original version.
         package var reason: String?
         package var transactionId: String?
+        /// Apple's id of the subscription group; nil where it is no subscription.
+        package var subscriptionGroupId: String?
         package var ownership: String?
         /// Whether the purchase renews; nil where no renewal info is known.
         package var isAutoRenewing: Bool?
@@ -54,7 +58,7 @@ package enum EntitlementStore {
     package static func command(
         of accounts: [UUID], in environment: StoreEnvironment, bundleIds: [String]?, from moment: Date
     ) -> Command {
-        Command(ofAccounts, accounts, environment.rawValue, bundleIds, moment)
+        Command(ofAccounts, accounts, environment.rawValue, bundleIds, moment.atMilliseconds)
     }
 
     /// Selects only what the accounts have beside purchases.
@@ -71,8 +75,11 @@ package enum EntitlementStore {
                 source: Line.Source(rawValue: try row.value("source")) ?? .purchase,
                 account: try row.value("account"), bundleId: try row.value("bundle_id"), id: try row.value("id"),
                 productId: try row.optional("product_id"), startsAt: try row.optional("starts_at"),
-                endsAt: try row.optional("ends_at"), reason: try row.optional("reason"),
-                transactionId: try row.optional("transaction_id"), ownership: try row.optional("ownership"),
+                endsAt: try row.optional("ends_at"), until: try row.optional("until"),
+                reason: try row.optional("reason"),
+                transactionId: try row.optional("transaction_id"),
+                subscriptionGroupId: try row.optional("subscription_group_id"),
+                ownership: try row.optional("ownership"),
                 isAutoRenewing: try row.optional("is_auto_renewing"),
                 notificationUUID: try row.optional("notification_uuid"), signedAt: try row.optional("signed_at"),
                 revision: try row.value("revision"))
@@ -83,7 +90,7 @@ package enum EntitlementStore {
     package static func command(
         purchases ids: [String], in environment: StoreEnvironment, at moment: Date
     ) -> Command {
-        Command(ofPurchases, environment.rawValue, ids, moment)
+        Command(ofPurchases, environment.rawValue, ids, moment.atMilliseconds)
     }
 
     /// Decodes the results of the command above.
@@ -96,7 +103,8 @@ package enum EntitlementStore {
         try rows.reduce(into: [:]) { states, row in
             let subscription = try SubscriptionColumns.read(row).subscription
             let reason = try row.optional("access_reason", as: String.self).flatMap(AccessPeriod.Reason.init)
-            states[subscription.key.originalTransactionId] = subscription.state(at: moment, access: reason)
+            states[subscription.key.originalTransactionId] = subscription.state(
+                at: moment.atMilliseconds, access: reason)
         }
     }
 
@@ -120,21 +128,22 @@ package enum EntitlementStore {
         "entitlement-of-accounts",
         unsafeSQL: """
             select line.source, given.account, line.bundle_id, line.id, line.product_id, line.starts_at, line.ends_at,
-                line.reason, line.transaction_id, coalesce(paid.ownership, held.ownership) as ownership,
+                line.until, line.reason, line.transaction_id,
+                coalesce(paid.subscription_group_id, held.subscription_group_id) as subscription_group_id, coalesce(paid.ownership, held.ownership) as ownership,
                 held.is_auto_renewing, coalesce(line.notification_uuid, paid.notification_uuid) as notification_uuid,
                 coalesce(decisive.signed_at, paid.event_at) as signed_at,
                 coalesce(held.revision, line.revision) as revision
             from unnest($1::uuid[]) as given (account)
             cross join lateral (
                 select 'access' as source, bundle_id, original_transaction_id as id, product_id,
-                    lower(period) as starts_at, upper(period) as ends_at, reason, transaction_id, notification_uuid,
+                    lower(period) as starts_at, upper(period) as ends_at, until, reason, transaction_id, notification_uuid,
                     null::bigint as revision
                 from account_access
                 where app_account_token = given.account and environment = $2::text::store_environment
                     and ($3::text[] is null or bundle_id = any ($3::text[]))
                     and (upper_inf(period) or upper(period) > $4::timestamptz)
                 union all
-                select 'purchase', bundle_id, original_transaction_id, null, null, null, null, null, null, null
+                select 'purchase', bundle_id, original_transaction_id, null, null, null, null, null, null, null, null
                 from (
                     select bundle_id, original_transaction_id
                     from subscription
@@ -163,25 +172,25 @@ package enum EntitlementStore {
     private static let ofAccountsBesidePurchases = Statement(
         "entitlement-of-accounts-beside-purchases",
         unsafeSQL: """
-            select line.*, given.account, null as ownership, null::boolean as is_auto_renewing,
+            select line.*, given.account, null as subscription_group_id, null as ownership, null::boolean as is_auto_renewing,
                 null::timestamptz as signed_at
             from unnest($1::uuid[]) as given (account)
             cross join lateral (
                 \(beside)
             ) as line (
-                source, bundle_id, id, product_id, starts_at, ends_at, reason, transaction_id, notification_uuid,
+                source, bundle_id, id, product_id, starts_at, ends_at, until, reason, transaction_id, notification_uuid,
                 revision)
             """)
 
     /// For each account: grants by hand, and the purchase of the app.
     private static let beside = """
-        select 'grant', bundle_id, id::text, product_id, starts_at, least(ends_at, revoked_at), 'manualGrant', null,
-            null::uuid, case when revoked_at is null then 1::bigint else 2 end
+        select 'grant', bundle_id, id::text, product_id, starts_at, least(ends_at, revoked_at), least(ends_at, revoked_at),
+            'manualGrant', null, null::uuid, case when revoked_at is null then 1::bigint else 2 end
         from manual_grant
         where app_account_token = given.account and environment = $2::text::store_environment
             and ($3::text[] is null or bundle_id = any ($3::text[]))
         union all
-        select 'app', bundle_id, identity, null, coalesce(original_purchased_at, recorded_at), null,
+        select 'app', bundle_id, identity, null, coalesce(original_purchased_at, recorded_at), null, null,
             original_application_version, null, null, 1
         from account_app held
         where app_account_token = given.account and environment = $2::text::store_environment

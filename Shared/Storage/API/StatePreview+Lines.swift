@@ -34,7 +34,9 @@ extension StatePreview.Purchase {
         return EntitlementStore.Line(
             source: period == nil ? .purchase : .access, account: account, bundleId: subscription.bundleId,
             id: subscription.key.originalTransactionId, productId: period?.productId, startsAt: period?.startsAt,
-            endsAt: period?.endsAt, reason: period?.reason, transactionId: period?.transactionId,
+            endsAt: period?.endsAt, until: period?.until, reason: period?.reason, transactionId: period?.transactionId,
+            subscriptionGroupId: paid?.facts.subscriptionGroupIdentifier
+                ?? subscription.transaction?.subscriptionGroupIdentifier,
             ownership: paid?.facts.ownership ?? subscription.transaction?.ownership,
             isAutoRenewing: subscription.renewal?.autoRenewStatus, notificationUUID: deciding,
             signedAt: deciding.flatMap(signedDate) ?? paid?.version.signedDate, revision: revision)

@@ -43,6 +43,9 @@ create table transaction (
     primary key (environment, transaction_id)
 ) with (fillfactor = 90);
 create index transaction_by_purchase on transaction (environment, original_transaction_id);
+-- The transactions that replaced a purchase by a migration.
+create index transaction_by_previous on transaction (environment, previous_original_transaction_id)
+    where previous_original_transaction_id is not null;
 -- Purchases whose access ends by the duration of their product; see the table product.
 create index transaction_by_duration on transaction (bundle_id, product_id, environment, original_transaction_id)
     where product_type = 'Non-Renewing Subscription' and expires_at is null;
@@ -83,6 +86,7 @@ create table subscription (
     transaction_event_uuid uuid,
     renewal_event_uuid uuid,
     bundle_event_uuid uuid,
+    unexplained_status_uuid uuid, -- the notification whose status the known transactions do not explain
     app_account_token uuid,
     renewal_app_account_token uuid,
     owner_account_token uuid, -- the account of the app that owns the purchase, by the payload signed last
@@ -120,6 +124,7 @@ create table subscription (
     renewal_commitment_info json,
     renewal_billing_plan_type text,
     eligible_win_back_offer_ids json,
+    grace_periods json, -- those that Apple granted, also past ones, and when Apple denied one; see access_period
     primary key (environment, original_transaction_id),
     -- Each of them is set together with its version.
     check (num_nulls(status, status_event_at, status_event_uuid) in (0, 3)),
@@ -157,6 +162,21 @@ create index access_period_by_start on access_period (lower(period));
 create index access_period_by_end on access_period (upper(period)) where not upper_inf(period);
 -- Purchases of products whose duration an operator has to set.
 create index access_period_without_duration on access_period (bundle_id, product_id) where reason = 'durationUnknown';
+
+-- The access periods with the first moment at which the purchase no longer gives the product, whatever the reasons: periods of one
+-- product that adjoin count as one. Null: no such moment is known.
+create view access as
+select period, notification_uuid, environment, original_transaction_id, bundle_id, product_id, reason, transaction_id,
+    min(upper(period)) filter (where is_last) over (
+        partition by environment, original_transaction_id order by lower(period)
+        rows between current row and unbounded following) as until
+from (
+    select *,
+        (lead(lower(period)) over later is distinct from upper(period)
+            or lead(product_id) over later is distinct from product_id) as is_last
+    from access_period
+    window later as (partition by environment, original_transaction_id order by lower(period))
+) as marked;
 
 -- Anomalies in what Apple signed: the newest event of each purchase and kind. Rare.
 create table anomaly (

@@ -4,6 +4,7 @@
 -- Settings of products, which Apple sends to no server. The state-updater recalculates access that was computed
 -- before the duration was set, in the order of purchases.
 create table product (
+    level_version bigint not null default 0, -- how often the level was changed
     level integer check (level > 0), -- in its subscription group, 1 the highest; null: unknown
     recalculated_environment store_environment, -- of the purchase recalculated last
     is_duration_applied boolean not null default true,
@@ -346,13 +347,13 @@ select held.owner_account_token as app_account_token, access.*
 from subscription held
 cross join lateral (
     select *
-    from access_period
+    from access
     where environment = held.environment and original_transaction_id = held.original_transaction_id
     offset 0
 ) as access
 where held.owner_account_token is not null;
 
--- The access periods of each account of an app. In SQL: select product_id, reason, upper(period) from account_access where
+-- The access periods of each account of an app. In SQL: select product_id, reason, until from account_access where
 -- app_account_token = $1 and bundle_id = $2 and environment = 'Production' and now() <@ period. All look-ups are by index.
 create view account_access as
 select owned.*
@@ -392,7 +393,7 @@ from (
 ) as claim
 cross join lateral (
     select *
-    from access_period
+    from access
     where environment = claim.environment and original_transaction_id = claim.original_transaction_id
     offset 0
 ) as access

@@ -57,12 +57,14 @@ select environment, bundle_id, original_transaction_id, transaction_id,
 from notification
 where notification_type = 'EXPIRED' and original_transaction_id is not null and signed_at is not null;
 
--- The newest notification on a price increase of each purchase: pending, accepted or refused. A renewal, a new subscription
--- or any end closes the price increase.
+-- The price consent of each purchase: pending, accepted or refused. The newest notification on it counts; a renewal, a new
+-- subscription or any end closes the price increase. A renewal info that is newer counts where it says more: a consent is still
+-- asked for after the renewal at the old price, or was given without a notification.
 create view price_consent as
-select environment, bundle_id, original_transaction_id, consent, signed_at
+select environment, bundle_id, original_transaction_id, answer.consent, answer.signed_at
 from (
-    select distinct on (environment, original_transaction_id) environment, bundle_id, original_transaction_id, signed_at,
+    select distinct on (environment, original_transaction_id) environment, original_transaction_id, signed_at,
+        notification_uuid,
         case event
             when 'PRICE_INCREASE/PENDING' then 'pending'
             when 'PRICE_INCREASE/ACCEPTED' then 'accepted'
@@ -72,15 +74,35 @@ from (
         select *, notification_type || coalesce('/' || nullif(subtype, ''), '') as event
         from notification
         where original_transaction_id is not null and signed_at is not null
-    ) as told
+    ) as received
     where event in (
             'PRICE_INCREASE/PENDING', 'PRICE_INCREASE/ACCEPTED', 'SUBSCRIBED/INITIAL_BUY', 'SUBSCRIBED/RESUBSCRIBE',
             'OFFER_REDEEMED/INITIAL_BUY', 'OFFER_REDEEMED/RESUBSCRIBE', 'DID_CHANGE_RENEWAL_PREF/UPGRADE',
             'OFFER_REDEEMED/UPGRADE', 'DID_RENEW', 'DID_RENEW/BILLING_RECOVERY')
         or notification_type = 'EXPIRED'
     order by environment, original_transaction_id, signed_at desc, notification_uuid desc
-) as newest
-where consent is not null;
+) as told
+right join subscription held using (environment, original_transaction_id)
+cross join lateral (
+    select
+        case
+            when is_newer and held.price_increase_status = 0 and told.consent is null
+                and held.status is distinct from 2 and held.status is distinct from 5 then 'pending'
+            -- After a renewal the 1 is of a price increase that is closed.
+            when is_newer and held.price_increase_status = 1
+                and (told.consent = 'pending' or told.notification_uuid is null) then 'accepted'
+        end as by_renewal_info
+    from (
+        select held.renewal_event_at is not null
+            and (told.notification_uuid is null
+                or (told.signed_at, told.notification_uuid) <= (held.renewal_event_at, held.renewal_event_uuid)) as is_newer
+    ) as compared
+) as renewal
+cross join lateral (
+    select coalesce(by_renewal_info, told.consent) as consent,
+        case when by_renewal_info is null then told.signed_at else held.renewal_event_at end as signed_at
+) as answer
+where answer.consent is not null;
 
 -- For all purchases of one customer: of each subscription group the start of the unbroken service, the paid time since, and
 -- when a year of paid time was or will be complete, after which the commission is lower. Gaps of up to 60 days (10 minutes

@@ -16,7 +16,7 @@ declare
         'storekeeper_scheduler', 'storekeeper_reader', 'storekeeper_api', 'storekeeper_console'];
     api_reads constant text[] := array[
         'schema_migration', 'api_key', 'api_cursor_secret', 'certificate_chain', 'notification', 'notification_payload',
-        'transaction', 'subscription', 'access_period', 'anomaly', 'lifecycle_gap', 'timeline', 'account_claim', 'sharing_policy',
+        'transaction', 'subscription', 'access_period', 'access', 'anomaly', 'lifecycle_gap', 'timeline', 'account_claim', 'sharing_policy',
         'chosen_account', 'purchase_transfer', 'product', 'recovery_request', 'recovery_answer', 'purchase_owner', 'owned_access', 'account_access', 'price_consent',
         'renewal_switch', 'subscription_end', 'erased_account'];
     -- Everything but the keys and stored answers of the API, and what is between services only.

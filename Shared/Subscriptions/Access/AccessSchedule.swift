@@ -7,8 +7,9 @@ import struct Foundation.UUID
 public struct AccessSchedule: Sendable, Equatable {
     /// In order of time, never overlapping, none empty.
     public let periods: [AccessPeriod]
-    /// The notification whose status is `active` although no known transaction explains it: a transaction is missing, and
-    /// recovery should fetch it from Apple. Nil where the transactions explain the status.
+    /// The notification whose status the known transactions do not explain: it is active and they give no access, or it is not
+    /// and they do. A transaction is missing or the payload contradicts itself, and recovery should ask Apple. Nil where they
+    /// explain it.
     public let unexplainedStatus: UUID?
 
     /// - Parameter durations: the configured durations of non-renewing products, by product id.

@@ -3,16 +3,16 @@ import struct Foundation.TimeInterval
 
 /// The time that one transaction of a subscription pays for, without the time that other transactions of the purchase
 /// replaced.
-struct PaidPeriod {
+package struct PaidPeriod {
     let transaction: TransactionVersion
     /// The first moment of access.
-    var start: Date
+    package var start: Date
     /// The first moment without access. Not after `start` where the transaction gives none.
-    var end: Date
+    package var end: Date
     /// Whether a purchase, and no renewal, began it.
     let isPurchase: Bool
 
-    var facts: TransactionFacts { transaction.facts }
+    package var facts: TransactionFacts { transaction.facts }
     var isEmpty: Bool { end <= start }
 
     /// The time that each transaction pays for, in the order of charges, never overlapping; those that give no time are empty.
@@ -27,7 +27,7 @@ struct PaidPeriod {
     /// - Parameters:
     ///   - renewal: the newest renewal info of the purchase.
     ///   - early: how long before a period Apple may charge for it.
-    static func all(
+    package static func all(
         _ versions: [TransactionVersion], renewal: RenewalFacts?, early: TimeInterval
     ) -> [PaidPeriod] {
         let ordered = versions.filter { $0.facts.hasPeriod }
@@ -37,21 +37,23 @@ struct PaidPeriod {
         for transaction in ordered {
             var next = PaidPeriod(
                 transaction, isPurchase: isPurchase(transaction.facts, after: periods, early: early))
+            if let end = next.endOfRenewed(in: periods, early: early) { next.start = end }
             let running = periods.indices.filter { next.start < periods[$0].end }
             if next.isPurchase {
+                // A4, and A6 for seats.
                 for index in running where !next.addsSeats(to: periods[index]) { periods[index].end = next.start }
                 if !running.contains(where: { next.addsSeats(to: periods[$0]) }) { purchase = next }
             } else if let purchase, next.wasChargedBefore(purchase, renewal, early: early),
                 !ordered.contains(where: { $0.facts.isRenewal && $0.facts.beginning == next.facts.expiresDate })
             {
-                next.end = next.start
+                next.end = next.start  // A5
             } else if !next.isEmpty {
-                // A renewal begins where a period ends: it renews an unknown one, which replaced those that still run.
+                // A2: a renewal begins where a period ends: it renews an unknown one, which replaced those that still run.
                 for index in running { periods[index].end = next.start }
             }
             if !next.isEmpty {
-                // Charged before its beginning: the period that it renews still gives access, though its transaction is
-                // unknown.
+                // A9: charged before its beginning: the period that it renews still gives access, though its transaction
+                // is unknown.
                 let opening = next.start.addingTimeInterval(-early)
                 if !next.isPurchase, opening <= next.facts.signedDate, next.facts.signedDate < next.start,
                     !periods.contains(where: { $0.nominalEnd >= opening })
@@ -69,13 +71,22 @@ struct PaidPeriod {
         let facts = transaction.facts
         self.transaction = transaction
         self.isPurchase = isPurchase
-        start = facts.beginning
+        start = facts.beginning  // A1
         end = min(facts.expiresDate ?? .forever, facts.revokedAt ?? .forever)
-        // Replaced by a purchase, perhaps an unknown one, that was made before Apple signed this transaction.
+        // A7: replaced by a purchase, perhaps an unknown one, that was made before Apple signed this transaction.
         if facts.isUpgraded { end = min(end, facts.signedDate) }
     }
 
     private var nominalEnd: Date { facts.expiresDate ?? .forever }
+
+    /// A3: the end of the running period, for a renewal that is dated at its charge on that period's last day: it begins on the
+    /// renewal date, as a downgrade does. Nil for others, and in the sandbox, where it is not documented how early Apple charges.
+    private func endOfRenewed(in periods: [PaidPeriod], early: TimeInterval) -> Date? {
+        guard !isPurchase, early == BillingRules.day else { return nil }
+        return periods.last {
+            start < $0.end && $0.start < start && $0.nominalEnd.timeIntervalSince(start) <= early
+        }?.nominalEnd
+    }
 
     /// Older payloads do not say what a transaction is. Then one that begins where another ends is its renewal, and one
     /// that begins within a running period is a purchase, unless it begins within its last day (a minute in the sandbox)
@@ -94,7 +105,7 @@ struct PaidPeriod {
     /// purchase's period than to its end, where a renewal of that purchase would begin. A renewal info that was signed
     /// since the purchase and names the renewal's end says that the renewal came later; so does a renewal of it.
     private func wasChargedBefore(_ purchase: PaidPeriod, _ renewal: RenewalFacts?, early: TimeInterval) -> Bool {
-        guard purchase.start < facts.beginning else { return false }
+        guard purchase.start < start, start < purchase.nominalEnd else { return false }
         if let renewal, renewal.signedDate > purchase.start, renewal.renewalDate == facts.expiresDate { return false }
         let gap = facts.beginning.timeIntervalSince(purchase.start)
         let isNearer = gap < purchase.nominalEnd.timeIntervalSince(facts.beginning)
@@ -114,7 +125,7 @@ struct PaidPeriod {
 
 extension TransactionFacts {
     /// Where the period begins; the moment of signing where Apple names no date.
-    var beginning: Date { purchaseDate ?? signedDate }
+    package var beginning: Date { purchaseDate ?? signedDate }
 
     /// Apple says so, or, in older payloads, it was signed before it began: a purchase is dated at its charge.
     var isRenewal: Bool { reason == "RENEWAL" || (reason == nil && signedDate < beginning) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Storage
 
-/// The SQL views return the results of the functions of Subscriptions, over generated histories.
+/// The SQL views return the results of the oracles, over generated histories.
 @Suite(.serialized) struct InsightViewsTests {
     static let types = [
         "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED",
@@ -42,8 +42,10 @@ import Testing
             let event = PurchaseEvent(
                 key: SubscriptionKey(environment: .production, originalTransactionId: purchase),
                 version: EventVersion(signedDate: signed, notificationUUID: uuid), bundleId: "com.example.app",
-                notificationType: type[0], subtype: type.count > 1 ? type[1] : nil, status: nil,
-                transaction: pick(0..<12) == 0 ? nil : facts, renewal: nil)
+                notificationType: type[0], subtype: type.count > 1 ? type[1] : nil,
+                status: pick(0..<9) == 0 ? 2 : nil, transaction: pick(0..<12) == 0 ? nil : facts,
+                renewal: pick(0..<3) > 0
+                    ? nil : RenewalFacts(priceIncreaseStatus: [nil, 0, 0, 1][pick(0..<4)], signedDate: signed))
             return LedgerEntry(
                 notificationUUID: uuid, notificationType: type[0], subtype: event.subtype, environment: .production,
                 bundleId: "com.example.app", appAppleId: 1, originalTransactionId: purchase,

@@ -153,27 +153,34 @@ import Testing
                 ]
             }
             let rows = try await connection.pipeline(
-                [SubscriptionStatements.command(reading: keys), AccessPeriodStatements.command(periodsOf: keys)]
+                [SubscriptionStatements.command(reading: keys), Command(Self.accessOfPurchases)]
                     + accounts)
             for row in rows[0] {
                 let known = try SubscriptionColumns.read(row).subscription
                 subscriptions[known.key] = known
             }
             periods = Dictionary(
-                grouping: try rows[1].map { row in AccessStore.Period(try AccessPeriodRow.read(row)) }, by: \.key
+                grouping: try rows[1].map { row in
+                    AccessStore.Period(try AccessPeriodRow.read(row), until: try row.optional("until"))
+                }.filter { keys.contains($0.key) }, by: \.key
             ).mapValues { $0.sorted { $0.startsAt < $1.startsAt } }
             for place in stride(from: 2, to: rows.count, by: 2) {
                 let isKnown: Bool = try rows[place][0].value("is_known")
-                let periods = try rows[place + 1].map { row in AccessStore.Period(try AccessPeriodRow.read(row)) }
+                let periods = try rows[place + 1].map { row in
+                    AccessStore.Period(try AccessPeriodRow.read(row), until: try row.optional("until"))
+                }
                 access.append(moments.map { moment in isKnown ? periods.filter { $0.contains(moment) } : nil })
             }
         }
+
+        static let accessOfPurchases = Statement(
+            "test-access-of-purchases", unsafeSQL: "select \(AccessPeriodRow.selected), until from access")
 
         /// `AccessStore.ofAccount` at all moments.
         static let accessOfAccount = Statement(
             "test-access-of-account",
             unsafeSQL: """
-                select \(AccessPeriodRow.selected)
+                select \(AccessPeriodRow.selected), until
                 from account_access
                 where app_account_token = $1::uuid and environment = $2::text::store_environment
                     and bundle_id = $3::text

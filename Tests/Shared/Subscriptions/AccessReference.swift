@@ -6,7 +6,7 @@ import Subscriptions
 /// The product that may be used at one moment, computed from every received fact: slow and obvious, and independent of
 /// `AccessSchedule`.
 ///
-/// For moments at or after the newest event. Written from Apple's documentation of `status`, `renewalDate`, `purchaseDate`,
+/// Written from Apple's documentation of `status`, `renewalDate`, `purchaseDate`,
 /// `isUpgraded`, `revocationDate` and `additionalTransactionReason`.
 struct AccessReference {
     let events: [PurchaseEvent]
@@ -17,8 +17,13 @@ struct AccessReference {
 
     /// How early Apple charges in the sandbox is not documented: a renewal that begins within the period of a purchase was
     /// charged before the purchase, which then counts, or renews what replaced it.
-    private func sandboxAnswers(at moment: Date) -> Set<String?> {
-        guard events.first?.key.environment == .sandbox, renewal?.renewalDate == nil else { return [] }
+    func sandboxAnswers(at moment: Date) -> Set<String?> {
+        guard renewal?.renewalDate == nil else { return [] }
+        return unclearSandboxAnswers(at: moment)
+    }
+
+    func unclearSandboxAnswers(at moment: Date) -> Set<String?> {
+        guard events.first?.key.environment == .sandbox else { return [] }
         let begun = transactions.filter { ($0.purchaseDate ?? moment) <= moment && $0.revocationDate == nil }
         let isUnclear = begun.contains { renewal in
             isRenewal(renewal)
@@ -33,7 +38,7 @@ struct AccessReference {
         return Set(begun.filter { $0.expiresDate.map { moment < $0 } ?? false }.map(\.productId) + [nil])
     }
 
-    private func certainAnswers(at moment: Date) -> Set<String?> {
+    func certainAnswers(at moment: Date) -> Set<String?> {
         let product = paid(at: moment)?.productId
         if product == nil, let next = renewalOfUnknownPeriod(after: moment) {
             // What it renews runs, unless a status ended that.
@@ -46,7 +51,8 @@ struct AccessReference {
         case 4:
             if let paid = paid(at: moment) { return [paid.productId] }
             return [isRevoked(since: status, at: moment) ? nil : graceProduct(at: moment)]
-        case 2, 3, 5:
+        case 3: return [product ?? graceProduct(at: moment)]
+        case 2, 5:
             // A renewal info signed later may show a recovery that no notification reported.
             if let renewal, renewal.signedDate > status.version.signedDate, let grace = renewal.gracePeriodExpiresDate,
                 grace > moment
@@ -58,13 +64,13 @@ struct AccessReference {
         }
     }
 
-    private var earlyCharge: TimeInterval { events.first?.key.environment == .production ? 86_400 : 60 }
+    var earlyCharge: TimeInterval { events.first?.key.environment == .production ? 86_400 : 60 }
 
     // MARK: - The newest of each
 
-    private var status: PurchaseEvent? { events.filter { $0.status != nil }.max { $0.version < $1.version } }
+    var status: PurchaseEvent? { events.filter { $0.status != nil }.max { $0.version < $1.version } }
 
-    private var renewal: RenewalFacts? {
+    var renewal: RenewalFacts? {
         events.filter { $0.renewal != nil }.max { left, right in
             guard let a = left.renewal?.signedDate, let b = right.renewal?.signedDate, a != b else {
                 return left.version < right.version
@@ -73,7 +79,7 @@ struct AccessReference {
         }?.renewal
     }
 
-    private var transactions: [TransactionFacts] {
+    var transactions: [TransactionFacts] {
         Dictionary(grouping: events.filter { $0.transaction != nil }) { $0.transaction?.transactionId ?? "" }
             .values.compactMap { versions in
                 versions.max { left, right in
@@ -87,29 +93,59 @@ struct AccessReference {
 
     // MARK: - What transactions paid for
 
-    /// The transaction that entitles at a moment: begun, not over, not refunded, not replaced, not ended by a status.
-    private func paid(at moment: Date) -> TransactionFacts? {
+    /// The transaction that entitles at a moment: begun, not over, and not yet refunded, replaced or ended by a status.
+    func paid(at moment: Date) -> TransactionFacts? {
         transactions.filter { one in
-            guard let from = one.purchaseDate, from <= moment, one.revocationDate == nil, !one.isUpgraded,
-                end(of: one).map({ moment < $0 }) ?? true, one.productType != "Consumable"
+            guard let from = start(of: one), from <= moment, end(of: one).map({ moment < $0 }) ?? true,
+                one.productType != "Consumable"
             else { return false }
-            return !transactions.contains { replaces($0, one) && ($0.purchaseDate ?? from) <= moment }
-                && !isEnded(one) && !isUnshared(one)
+            let revoked = one.revocationDate.map { min($0, one.signedDate) <= moment } ?? false
+            let isUpgraded = one.isUpgraded && one.signedDate <= moment
+            return !revoked && !isUpgraded && !isEnded(one, at: moment) && !isUnshared(one, at: moment)
+                && !transactions.contains { replaces($0, one) && (start(of: $0) ?? from) <= moment }
         }.max { ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast) }
     }
 
+    /// A renewal begins on the renewal date: one that is dated within the last day of a period was charged then.
+    func start(of one: TransactionFacts) -> Date? {
+        guard let from = one.purchaseDate, isDatedAtCharge(one) else { return one.purchaseDate }
+        return renewed(by: one, from).compactMap(\.expiresDate).max() ?? from
+    }
+
+    func isDatedAtCharge(_ one: TransactionFacts) -> Bool {
+        guard let from = one.purchaseDate, events.first?.key.environment == .production else { return false }
+        return isRenewal(one) && !renewed(by: one, from).isEmpty
+    }
+
+    func renewed(by one: TransactionFacts, _ from: Date) -> [TransactionFacts] {
+        transactions.filter { other in
+            guard let start = other.purchaseDate, let end = other.expiresDate, other.transactionId != one.transactionId
+            else { return false }
+            let isReplaced = transactions.contains { purchase in
+                guard let date = purchase.purchaseDate, purchase.additionalTransactionReason == nil else {
+                    return false
+                }
+                return !isRenewal(purchase) && start < date && date <= from
+                    && purchase.transactionId != one.transactionId
+            }
+            return !isReplaced && start < from && from < end && end <= from.addingTimeInterval(earlyCharge)
+                && other.revocationDate.map { min($0, other.signedDate) > from } ?? true
+                && !(other.isUpgraded && other.signedDate <= from)
+        }
+    }
+
     /// Sharing that ended ends each shared period, also one that has not begun, unless Apple signed it again since.
-    private func isUnshared(_ one: TransactionFacts) -> Bool {
+    func isUnshared(_ one: TransactionFacts, at moment: Date) -> Bool {
         transactions.contains { other in
             guard ["FAMILY_REVOKE", "ASSIGNMENT_REVOKE"].contains(other.revocationType), let end = other.revocationDate,
                 end < other.expiresDate ?? .distantFuture  // Otherwise a refund of an old period.
             else { return false }
-            return one.signedDate <= end
+            return one.signedDate <= end && end <= moment
         }
     }
 
     /// A renewal that was charged early, where the period that it renews is unknown.
-    private func renewalOfUnknownPeriod(after moment: Date) -> TransactionFacts? {
+    func renewalOfUnknownPeriod(after moment: Date) -> TransactionFacts? {
         transactions.first { next in
             guard let from = next.purchaseDate, next.signedDate <= moment, moment < from, next.revocationDate == nil,
                 isRenewal(next), !next.isUpgraded
@@ -122,7 +158,7 @@ struct AccessReference {
     }
 
     /// Nil where there is none.
-    private func end(of one: TransactionFacts) -> Date? {
+    func end(of one: TransactionFacts) -> Date? {
         if one.productType == "Non-Renewing Subscription" {
             return durations[one.productId].flatMap { days in
                 one.purchaseDate?.addingTimeInterval(Double(days) * 86_400)
@@ -133,7 +169,7 @@ struct AccessReference {
 
     /// A later purchase replaces a period, even one that was charged early and has not begun, and even if the purchase is
     /// refunded afterwards. Seats that were added stand beside the period.
-    private func replaces(_ purchase: TransactionFacts, _ one: TransactionFacts) -> Bool {
+    func replaces(_ purchase: TransactionFacts, _ one: TransactionFacts) -> Bool {
         guard purchase.transactionId != one.transactionId, let from = purchase.purchaseDate,
             let start = one.purchaseDate
         else { return false }
@@ -145,23 +181,24 @@ struct AccessReference {
             return false
         }
         if chargedBefore(purchase, one) { return false }
+        if isDatedAtCharge(purchase), renewed(by: purchase, from).contains(one) { return false }
         // Refunded before it began.
         if isRenewal(purchase), let revoked = purchase.revocationDate, revoked <= from { return false }
         // Two renewals of one period: the first was refunded before it began.
-        if start == from, isRenewal(one), isRenewal(purchase) { return one.transactionId < purchase.transactionId }
+        if start == from, isRenewal(one) == isRenewal(purchase) { return one.transactionId < purchase.transactionId }
         return start < from || chargedBefore(one, purchase)
     }
 
     /// A renewal begins where a period ends, never within one: if it would, it was charged early and before the purchase.
-    private func chargedBefore(_ renewal: TransactionFacts, _ purchase: TransactionFacts) -> Bool {
-        guard let begin = renewal.purchaseDate, let from = purchase.purchaseDate, let end = purchase.expiresDate
+    func chargedBefore(_ renewal: TransactionFacts, _ purchase: TransactionFacts) -> Bool {
+        guard let begin = start(of: renewal), let from = purchase.purchaseDate, let end = purchase.expiresDate
         else { return false }
         return isRenewal(renewal) && !isRenewal(purchase) && from <= begin && begin < end
             && begin <= from.addingTimeInterval(earlyCharge)
     }
 
     /// Old payloads do not say; but what was signed before it began was a renewal.
-    private func isRenewal(_ one: TransactionFacts) -> Bool {
+    func isRenewal(_ one: TransactionFacts) -> Bool {
         one.reason == "RENEWAL"
             || events.contains {
                 $0.transaction?.transactionId == one.transactionId
@@ -170,10 +207,10 @@ struct AccessReference {
             }
     }
 
-    /// A status without access ends its own transaction, or the current one where it has none. Other paid transactions
-    /// keep their access. Facts that Apple signed later are newer than the status.
-    private func isEnded(_ one: TransactionFacts) -> Bool {
-        guard let status, let value = status.status, value != 1, value != 4,
+    /// Status 5 ends its own transaction, or the current one where it has none. Other paid transactions keep their access.
+    /// Facts that Apple signed later are newer than the status.
+    func isEnded(_ one: TransactionFacts, at moment: Date) -> Bool {
+        guard let status, status.status == 5, status.version.signedDate <= moment,
             one.signedDate <= status.version.signedDate
         else { return false }
         guard let subject = status.transaction else {
@@ -189,7 +226,7 @@ struct AccessReference {
 
     // MARK: - What Apple says without a transaction
 
-    private func whileActive(_ status: PurchaseEvent, at moment: Date) -> Set<String?> {
+    func whileActive(_ status: PurchaseEvent, at moment: Date) -> Set<String?> {
         let signed = status.version.signedDate
         let paid = paid(at: moment)
         let named = renewal?.productId ?? status.transaction?.productId
@@ -211,7 +248,9 @@ struct AccessReference {
             else { return false }
             return from > signed && from <= moment && from > renewal?.signedDate ?? .distantPast
         }
-        if isRevoked(since: status, at: moment) || wasReplaced { return [nil] }
+        if isRevoked(since: status, at: moment) || isRefunded(renewal?.renewalDate, at: moment) || wasReplaced {
+            return [nil]
+        }
         let ends = [renewal?.renewalDate, status.transaction.flatMap(endIfUnbroken)].compactMap(\.self)
         if let end = ends.max(), moment < end {
             // Less than a second is no missing transaction.
@@ -220,21 +259,29 @@ struct AccessReference {
         return [graceProduct(at: moment)]
     }
 
-    private func endIfUnbroken(_ subject: TransactionFacts) -> Date? {
+    func endIfUnbroken(_ subject: TransactionFacts) -> Date? {
         guard let one = transactions.first(where: { $0.transactionId == subject.transactionId }),
             one.revocationDate == nil, !one.isUpgraded, !transactions.contains(where: { replaces($0, one) })
         else { return nil }
         return one.expiresDate
     }
 
-    private func isRevoked(since status: PurchaseEvent, at moment: Date) -> Bool {
+    /// The newest transaction is refunded, and the renewal date is its end.
+    func isRefunded(_ date: Date?, at moment: Date) -> Bool {
+        transactions.contains { one in
+            one.revocationDate != nil && one.expiresDate != nil && one.expiresDate == date
+                && one.additionalTransactionReason == nil && (one.purchaseDate ?? moment) <= moment
+        }
+    }
+
+    func isRevoked(since status: PurchaseEvent, at moment: Date) -> Bool {
         transactions.contains { one in
             guard let revoked = one.revocationDate, revoked > status.version.signedDate else { return false }
             return (one.purchaseDate ?? .distantPast) <= moment
         }
     }
 
-    private func graceProduct(at moment: Date) -> String? {
+    func graceProduct(at moment: Date) -> String? {
         guard let renewal, let grace = renewal.gracePeriodExpiresDate, moment < grace else { return nil }
         let last = transactions.max { ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast) }
         let isPaid = transactions.contains { $0.revocationDate == nil && $0.expiresDate == last?.expiresDate }

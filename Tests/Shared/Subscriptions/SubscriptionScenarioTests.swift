@@ -73,7 +73,7 @@ import Testing
             // Seats that are added in a period's last day rank above the renewal that was charged after them.
             let purchase = SimulatedPurchase(steps.filter { $0.action != .addSeats && $0.action != .resend })
             // A version without a reason ranks otherwise than a later one with it.
-            guard purchase.oldPayloads == 0 else { return nil }
+            guard purchase.oldPayloads == 0, !purchase.hasContradictions else { return nil }
             for (index, event) in purchase.events.enumerated() {
                 guard let status = event.status else { continue }
                 // Notifications of one moment each report one part of the change.
@@ -83,8 +83,9 @@ import Testing
                 let newest = purchase.events[...index].filter { $0.status != nil }.max { $0.version < $1.version }
                 if newest?.status != status { continue }
                 // Apple does not document the status while a period is paid for that has not begun.
-                let starts = purchase.events[...index].compactMap(\.transaction?.purchaseDate)
-                if starts.contains(where: { $0 > event.version.signedDate }) { continue }
+                let told = Set(purchase.events[...index].compactMap(\.transaction?.transactionId))
+                let starts = purchase.charges.filter { told.contains($0.facts.transactionId) }.map(\.from)
+                if starts.contains(where: { $0 > event.version.signedDate.milliseconds }) { continue }
                 let state = Stored(Array(purchase.events[...index])).state(at: event.version.signedDate)
                 if state != expected[status] {
                     return
@@ -145,7 +146,9 @@ import Testing
 extension SimulatedPurchase {
     /// Whether a notification reported every end, in an order that is known. Payloads without a status do not say whether a
     /// refund was one.
-    fileprivate var isReportedCompletely: Bool { !hasChangedSilently && !hasCoincidences && oldPayloads == 0 }
+    fileprivate var isReportedCompletely: Bool {
+        !hasChangedSilently && !hasCoincidences && !hasContradictions && oldPayloads == 0
+    }
 
     /// The events as Apple may send them where it leaves things out: parts are missing, two notifications are of one moment, a
     /// transaction was signed up to an hour before its notification, a purchase date has a fraction, another app sends.

@@ -48,7 +48,7 @@ import Testing
             renewal: Sample.renewal(retry: true, signed: 30), status: 4, day: 31, state: .billingRetry),
         Case(
             name: "status in billing retry before the grace ends", transaction: Sample.period(signed: 31),
-            renewal: Sample.renewal(retry: true, grace: 46, signed: 31), status: 3, day: 32, state: .billingRetry),
+            renewal: Sample.renewal(retry: true, grace: 46, signed: 31), status: 3, day: 32, state: .gracePeriod),
         Case(
             name: "in billing retry", transaction: Sample.period(),
             renewal: Sample.renewal(retry: true, signed: 30), day: 89, state: .billingRetry),
@@ -57,7 +57,7 @@ import Testing
             renewal: Sample.renewal(retry: true, signed: 30), day: 90, state: .expired),
         Case(name: "status expired", transaction: Sample.period(), status: 2, day: 31, state: .expired),
         Case(
-            name: "status expired early", transaction: Sample.period(), status: 2, statusDay: 2, day: 3, state: .expired
+            name: "status expired early", transaction: Sample.period(), status: 2, statusDay: 2, day: 3, state: .active
         ),
         Case(name: "revoked", transaction: Sample.period(revoked: 3), day: 4, state: .revoked),
         Case(name: "revoked on a day to come", transaction: Sample.period(revoked: 30), day: 4, state: .revoked),

@@ -35,7 +35,10 @@ extension SimulatedPurchase {
             }
         }
         // The status may be read off the newest transaction although the period before it still runs.
-        send(envelopes, choice: choice, status: isPaidAhead && choice / 73 % 2 == 0 ? 5 : nil)
+        // So may the renewal info.
+        send(
+            envelopes, choice: choice, status: isPaidAhead && choice / 73 % 2 == 0 ? 5 : nil,
+            about: isPaidAhead && choice / 97 % 2 == 0 ? index : nil)
         return true
     }
 

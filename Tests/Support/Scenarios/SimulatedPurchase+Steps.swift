@@ -112,9 +112,15 @@ extension SimulatedPurchase {
         return true
     }
 
-    private mutating func notify(_ type: EventType, _ choice: Int, and other: EventType? = nil) {
+    private mutating func notify(
+        _ type: EventType, _ choice: Int, and other: EventType? = nil, status: Int? = nil
+    ) {
         let about = state == .active || state == .grace ? current : charges.count - 1
-        send([type, other].compactMap { $0 }.map { ($0.rawValue, about) }, choice: choice)
+        // Apple retries the charge in a grace period, too.
+        let isRetryTold = state == .grace && now >= end && choice / 83 % 6 == 0
+        send(
+            [type, other].compactMap { $0 }.map { ($0.rawValue, about) }, choice: choice,
+            status: status ?? (isRetryTold ? 3 : nil))
     }
 
     // MARK: - Charges
@@ -186,10 +192,15 @@ extension SimulatedPurchase {
         let product = renewal.autoRenewProductId ?? charges[current].facts.productId
         let isLate = choice / 41 % 4 == 0
         now = max(now, isLate ? end + earlyCharge / 9 : end - earlyCharge * Int64(choice / 43 % 1001) / 1000)
+        let end = end
         charge(product, from: end, to: end + length(choice / 5), reason: "RENEWAL", choice)
         guard charges[current].end > now else {
             charges.removeLast()
             return false
+        }
+        // Dated at its charge; it begins on the renewal date all the same. Only payloads with a reason show that.
+        if environment == .production, now < end, events.count >= oldPayloads, choice / 101 % 3 == 0 {
+            charges[charges.count - 1].facts.purchaseDate = Date(milliseconds: now)
         }
         restart(product)
         notify(.renewed, choice)
@@ -202,7 +213,7 @@ extension SimulatedPurchase {
         // Within grace the days of service go on without a gap; after a lapse they begin with the charge.
         let from = state == .grace ? end : now
         guard from + length(choice / 5) > now else { return false }
-        if state == .retry { clearGrace() }
+        clearGrace()
         charge(product, from: from, to: from + length(choice / 5), reason: "RENEWAL", choice)
         restart(product)
         notify(.billingRecovered, choice)
@@ -221,17 +232,22 @@ extension SimulatedPurchase {
             let days: Int64 = [3, 16, 28][choice / 61 % 3]
             graceEnd = end + (environment == .production ? days * Self.day : days * 20_000)
             renewal.gracePeriodExpiresDate = graceEnd.map { Date(milliseconds: $0) }
+            graces.append(Grace(productId: charges[current].facts.productId, from: end, to: graceEnd ?? end))
             state = .grace
         }
-        notify(withGrace ? .billingFailedWithGrace : .billingFailed, choice)
+        // The status may run ahead of the end.
+        notify(
+            withGrace ? .billingFailedWithGrace : .billingFailed, choice,
+            status: now < end && choice / 79 % 4 == 0 ? 3 : nil)
         return true
     }
 
     private mutating func expire(_ type: EventType, intent: Int, when possible: Bool, _ choice: Int) -> Bool {
         guard state == .active || state == .ended, possible else { return false }
-        now = max(now, end)
+        let isEarly = choice / 89 % 5 == 0
+        now = max(now, isEarly ? end - earlyCharge * Int64(choice / 103 % 1000) / 1000 : end)
         close(intent: intent)
-        notify(type, choice)
+        notify(type, choice, status: now < end ? 2 : nil)
         return true
     }
 

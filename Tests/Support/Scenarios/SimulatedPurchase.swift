@@ -24,6 +24,15 @@ struct SimulatedPurchase {
         }
     }
 
+    /// A grace period: it grants access where no charge does.
+    struct Grace {
+        var productId: String
+        var from: Int64
+        var to: Int64
+
+        func contains(_ moment: Int64) -> Bool { from <= moment && moment < to }
+    }
+
     static let products = ["gold", "silver", "bronze", "platinum"]
     static let passes = ["pass": 7, "season": 100]
     static let birth: Int64 = 1_735_689_600_000
@@ -45,12 +54,14 @@ struct SimulatedPurchase {
     var isFamilyShared = false
     var isPricePending = false
     var graceEnd: Int64?
-    /// Times that were a grace period once, which the newest renewal info does not mention any more.
-    var forgotten: [Range<Int64>] = []
+    /// The grace periods so far, each until its end or until it was closed.
+    var graces: [Grace] = []
     /// Whether a period ended without a notification.
     private(set) var hasChangedSilently = false
     /// Whether two steps happened in one millisecond, so that their order is unknown.
     private(set) var hasCoincidences = false
+    /// Whether a status ran ahead of what was paid for.
+    private(set) var hasContradictions = false
     private var speed = 0
     var oldPayloads = 0
 
@@ -63,13 +74,12 @@ struct SimulatedPurchase {
     /// The product that may be used at a moment; nil for none.
     func product(at moment: Int64) -> String? {
         if let charge = charges.last(where: { $0.entitles(at: moment) }) { return charge.facts.productId }
-        if let graceEnd, end <= moment, moment < graceEnd { return charges[current].facts.productId }
-        return nil
+        return graces.last { $0.contains(moment) }?.productId
     }
 
     var moments: [Int64] {
         charges.flatMap { [$0.from, $0.end, $0.entitlesUntil, $0.refundedAt] }.compactMap(\.self) + [now]
-            + [graceEnd].compactMap(\.self)
+            + graces.flatMap { [$0.from, $0.to] }
     }
 
     /// The newest charge that is neither refunded nor replaced.
@@ -133,7 +143,7 @@ struct SimulatedPurchase {
     }
 
     mutating func clearGrace() {
-        if let graceEnd, end < graceEnd { forgotten.append(end..<graceEnd) }
+        if graceEnd != nil { graces[graces.count - 1].to = min(graces[graces.count - 1].to, now) }
         graceEnd = nil
         renewal.gracePeriodExpiresDate = nil
     }
@@ -149,18 +159,27 @@ struct SimulatedPurchase {
     }
 
     /// - Parameter envelopes: notifications that Apple signs in the same moment, each about one charge.
-    mutating func send(_ envelopes: [(type: String, charge: Int)], choice: Int, status given: Int? = nil) {
+    ///   - given: a status other than the one that the charges show.
+    ///   - named: the charge that the renewal info is about, if it is not the newest one that counts.
+    mutating func send(
+        _ envelopes: [(type: String, charge: Int)], choice: Int, status given: Int? = nil, about named: Int? = nil
+    ) {
         let next = (moments + [end + 60 * Self.day]).filter { $0 > now }.min() ?? .max
         let lag = min([0, 0, 1, 700, 3000][choice / 23 % 5], next - now - 1)
         let early = lag == 0 ? 0 : Int64(choice / 29) % (lag + 1)
         let parts = now + lag - early
         renewal.signedDate = Date(milliseconds: parts)
         if state != .oneTime {
-            let newest = state == .active || state == .grace ? charges[current] : charges[charges.count - 1]
+            let newest =
+                charges[named ?? (state == .active || state == .grace ? current : charges.count - 1)]
             renewal.renewalDate = Date(milliseconds: newest.end)
             renewal.productId = newest.facts.productId
         }
         now += lag
+        let isPaidAhead = charges.contains {
+            $0.from > now && $0.refundedAt == nil && $0.facts.purchaseDate != Date(milliseconds: $0.from)
+        }
+        if (given ?? status(at: now)) != status(at: now) || isPaidAhead { hasContradictions = true }
         let isOld = events.count < oldPayloads
         for envelope in envelopes {
             charges[envelope.charge].facts.signedDate = Date(milliseconds: parts)

@@ -66,7 +66,7 @@ import Testing
                     renewal("gold", 30, signed: 29.5, grace: 46, retry: false)),
             ], access: [(29, "gold"), (30, "gold"), (45.9, "gold"), (46, nil)]),
         Case(
-            name: "L2 refund of an old period, the newer transaction unknown",
+            name: "S3, L2 refund of an old period, the newer transaction unknown",
             events: [
                 start,
                 event(
@@ -89,7 +89,7 @@ import Testing
                     renewal("platinum", 45, signed: 20)),
             ], access: [(19, "gold"), (20, "platinum"), (44.9, "platinum"), (45, nil)], isUnexplained: true),
         Case(
-            name: "L3 early renewal, then an upgrade before it begins",
+            name: "A5, L3 early renewal, then an upgrade before it begins",
             events: [
                 start,
                 event(
@@ -103,7 +103,7 @@ import Testing
                 (29.6, "gold"), (29.7, "platinum"), (30, "platinum"), (59.6, "platinum"), (59.8, nil),
             ]),
         Case(
-            name: "L4 a downgrade that was charged early begins at the paid end",
+            name: "A2, L4 a downgrade that was charged early begins at the paid end",
             events: [
                 start,
                 event(
@@ -111,7 +111,7 @@ import Testing
                     renewal("silver", 60, signed: 29.2)),
             ], access: [(29.2, "gold"), (29.99, "gold"), (30, "silver"), (59, "silver"), (60, nil)]),
         Case(
-            name: "L5 seats were added, and only they were refunded",
+            name: "A6, L5 seats were added, and only they were refunded",
             events: [
                 start,
                 event(
@@ -130,7 +130,7 @@ import Testing
                     }(), renewal("gold", 30, signed: 15)),
             ], access: [(5, "gold"), (12, "gold"), (16, "gold"), (29.9, "gold"), (30, nil)]),
         Case(
-            name: "L8 a type of product that is unknown",
+            name: "A8, L8 a type of product that is unknown",
             events: [
                 event(
                     "SUBSCRIBED/INITIAL_BUY", 0, 1,
@@ -162,7 +162,7 @@ import Testing
                     renewal("platinum", 59.5, signed: 29.6)),
             ], access: [(29.4, "gold"), (29.55, "platinum"), (29.7, nil), (31, nil)]),
         Case(
-            name: "L11 a non-renewing subscription has the duration of its product",
+            name: "A10, L11 a non-renewing subscription has the duration of its product",
             events: [event("ONE_TIME_CHARGE", 0, nil, Sample.purchase(.nonRenewing, "pass"))],
             access: [(0, "pass"), (6.9, "pass"), (7, nil), (1500, nil)], durations: ["pass": .days(7)]),
         Case(
@@ -177,7 +177,7 @@ import Testing
                     renewal("gold", 60, signed: 29.8)),
             ], access: [(29.7, "gold"), (29.9, nil), (30, "gold")]),
         Case(
-            name: "a revocation signed after status 1 is not undone by it",
+            name: "A1 a revocation signed after status 1 is not undone by it",
             events: [
                 start,
                 event("TRANSACTION", 5, nil, bought("1", "gold", 0, 30, signed: 5, revoked: 5)),
@@ -198,7 +198,7 @@ import Testing
                     "RENEWAL_EXTENDED", 10, 1, bought("1", "gold", 0, 40, signed: 10), renewal("gold", 40, signed: 10)),
             ], access: [(39, "gold"), (40, nil)]),
         Case(
-            name: "an upgrade cuts the old product short",
+            name: "A4 an upgrade cuts the old product short",
             events: [
                 start,
                 event(
@@ -218,7 +218,8 @@ import Testing
             ], access: [(29, "gold"), (35, nil), (41, "gold"), (70, nil)]),
     ]
 
-    @Test(arguments: cases + foundByScenarios) func `A purchase gives access when it should, in every order of arrival`(
+    @Test(arguments: cases + foundByScenarios + past + contradictions)
+    func `A purchase gives access when it should, in every order of arrival`(
         given: Case
     ) {
         for events in permutations(given.events) {
@@ -263,13 +264,19 @@ import Testing
 
     @Test func `The duration of a non-renewing product that was never configured is said to be unknown`() {
         let pass = Sample.purchase("1", Sample.purchase(.nonRenewing, "pass"))
-        let decision = Entitlements(of: [pass], levels: ServiceLevels(), at: Sample.day(1500)).decisions.first
-        #expect(decision?.isDurationUnknown == true)
-        #expect(decision?.status == .nonRenewing)
-        let ended = Entitlements(
-            of: [pass], levels: ServiceLevels(), durations: ["pass": .days(1)], at: Sample.day(1500)
-        ).decisions.first
-        #expect(ended?.status == .nonRenewingEnded)
+        #expect(AccessSchedule(of: pass).period(at: Sample.day(1500))?.reason == .durationUnknown)
+        let ended = AccessSchedule(of: pass, durations: ["pass": .days(1)])
+        #expect(ended.period(at: Sample.day(0.5))?.reason == .nonRenewing)
+        #expect(ended.period(at: Sample.day(1500)) == nil)
+    }
+
+    @Test func `A12 a migration ends a purchase, and what is charged on it since counts`() {
+        var purchase = Sample.purchase("1", Self.bought("1", "gold", 0, 30), Self.bought("2", "gold", 20, 50))
+        purchase.migratedAt = Sample.day(10)
+        let schedule = AccessSchedule(of: purchase)
+        for (day, product) in [(9.0, "gold"), (11, nil), (19, nil), (21, "gold"), (49, "gold")] as [(Double, String?)] {
+            #expect(schedule.period(at: Sample.day(day))?.productId == product, "day \(day)")
+        }
     }
 
     @Test func `The next boundary is the nearest moment at which the answer changes by the clock`() {

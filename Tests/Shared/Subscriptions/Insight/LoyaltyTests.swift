@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Subscriptions
+import TestSupport
 import Testing
 
 @Suite struct LoyaltyTests {

@@ -6,14 +6,18 @@ public struct PurchaseSnapshot: Sendable, Equatable {
     public var subscription: Subscription
     /// The transactions, the newest version of each, in any order. May leave out the current one.
     public var transactions: [TransactionVersion]
+    /// When a migration replaced the purchase: the beginning of the first transaction of another purchase that names it as
+    /// `previousOriginalTransactionId`. Nil where none does.
+    public var migratedAt: Date?
 
-    package init(subscription: Subscription, transactions: [TransactionVersion] = []) {
+    package init(subscription: Subscription, transactions: [TransactionVersion] = [], migratedAt: Date? = nil) {
         self.subscription = subscription
         self.transactions = transactions
+        self.migratedAt = migratedAt
     }
 
     /// The transactions with the current one, each once.
-    var versions: [TransactionVersion] {
+    package var versions: [TransactionVersion] {
         guard let facts = subscription.transaction, let version = subscription.transactionVersion else {
             return transactions
         }

@@ -1,4 +1,5 @@
 import Contracts
+import Subscriptions
 
 import struct Foundation.Date
 
@@ -10,20 +11,20 @@ import struct Foundation.Date
 /// extended.
 ///
 /// [recentSubscriptionStartDate](https://developer.apple.com/documentation/appstoreserverapi/recentsubscriptionstartdate)
-public struct Loyalty: Sendable, Equatable {
+package struct Loyalty: Sendable, Equatable {
     /// Start of the service without too long a gap, not after `now`; nil where there was no service.
-    public let recentStart: Date?
+    package let recentStart: Date?
     /// Seconds of paid service from ``recentStart`` to `now`, without the gaps.
-    public let paidSeconds: Double
+    package let paidSeconds: Double
     /// When a year of paid service was, or by the paid periods will be, complete; from then on the developer keeps 85 %.
     /// Nil where less than a year is paid.
-    public let reducedCommissionStart: Date?
+    package let reducedCommissionStart: Date?
 
     /// - Parameters:
     ///   - purchases: of one customer in one subscription group, in any order. Time that an upgrade cut off does not count.
     ///   - environment: the environment of the purchases.
     ///   - now: the moment to answer for. Service that has not begun does not count.
-    public init(_ purchases: [PurchaseSnapshot], environment: StoreEnvironment, at now: Date) {
+    package init(_ purchases: [PurchaseSnapshot], environment: StoreEnvironment, at now: Date) {
         let gap = BillingRules.loyaltyGap(in: environment)
         let early = BillingRules.earlyRenewal(in: environment)
         let all = purchases.flatMap {
@@ -49,7 +50,7 @@ public struct Loyalty: Sendable, Equatable {
     }
 
     /// Whole days of paid service.
-    public var paidDays: Int { Int(min(paidSeconds / BillingRules.day, 1e9)) }
+    package var paidDays: Int { Int(min(paidSeconds / BillingRules.day, 1e9)) }
 
     private static func moment(after seconds: Double, in paid: [ServicePeriod]) -> Date? {
         var left = seconds

@@ -1,10 +1,12 @@
+import Subscriptions
+
 import struct Foundation.Date
 import struct Foundation.TimeInterval
 
 /// A customer switched auto-renew off.
-public struct Cancellation: Sendable, Equatable {
+package struct Cancellation: Sendable, Equatable {
     /// The part of the period in which the customer cancelled.
-    public enum Timing: String, Sendable, Hashable, CaseIterable {
+    package enum Timing: String, Sendable, Hashable, CaseIterable {
         /// Within a day of the beginning: the customer bought one period only.
         case atOnce
         /// In the first half.
@@ -20,15 +22,15 @@ public struct Cancellation: Sendable, Equatable {
     }
 
     /// The transaction of the period in which the customer cancelled.
-    public var transactionId: String?
+    package var transactionId: String?
     /// The time of the cancellation by Apple's clock.
-    public var at: Date
+    package var at: Date
     /// Seconds from ``at`` to the end of the period; negative after the end, nil where the end is unknown.
-    public var secondsBeforeEnd: TimeInterval?
+    package var secondsBeforeEnd: TimeInterval?
     /// The part of the period in which the customer cancelled.
-    public var timing: Timing
+    package var timing: Timing
     /// Whether the customer switched auto-renew on again within the same period.
-    public var isUndone: Bool
+    package var isUndone: Bool
 }
 
 extension Cancellation {
@@ -36,7 +38,7 @@ extension Cancellation {
     ///
     /// [subtype](https://developer.apple.com/documentation/appstoreservernotifications/subtype)
     /// - Parameter events: all events of the purchase, in any order, with any repetitions.
-    public static func all(in events: some Sequence<PurchaseEvent>) -> [Cancellation] {
+    package static func all(in events: some Sequence<PurchaseEvent>) -> [Cancellation] {
         let events = Array(events)
         let refunds = events.filter { $0.eventType == .refunded || $0.eventType == .familyAccessRevoked }
         let switches = RenewalSwitch.all(in: events)

@@ -1,10 +1,12 @@
+import Subscriptions
+
 import struct Foundation.Date
 import struct Foundation.UUID
 
 /// Why a subscription ended, by the subtype of `EXPIRED`.
 ///
 /// [subtype](https://developer.apple.com/documentation/appstoreservernotifications/subtype)
-public enum ExpiryReason: String, Sendable, Hashable, CaseIterable {
+package enum ExpiryReason: String, Sendable, Hashable, CaseIterable {
     /// The customer had switched auto-renew off.
     case voluntary
     /// Billing retry ended without a charge.
@@ -20,19 +22,19 @@ public enum ExpiryReason: String, Sendable, Hashable, CaseIterable {
 /// One end of a subscription: each `EXPIRED` notification is one, even if the customer subscribed again later.
 ///
 /// [notificationType](https://developer.apple.com/documentation/appstoreservernotifications/notificationtype)
-public struct SubscriptionEnd: Sendable, Equatable {
+package struct SubscriptionEnd: Sendable, Equatable {
     /// The last transaction before the end.
-    public var transactionId: String?
+    package var transactionId: String?
     /// When the period ended; the notification's `signedDate` if that is earlier or the transaction has no end.
-    public var at: Date
+    package var at: Date
     /// The reason by the notification's subtype.
-    public var reason: ExpiryReason
+    package var reason: ExpiryReason
 }
 
 extension SubscriptionEnd {
     /// All ends of one purchase, in Apple's order.
     /// - Parameter events: in any order, with any repetitions.
-    public static func all(in events: some Sequence<PurchaseEvent>) -> [SubscriptionEnd] {
+    package static func all(in events: some Sequence<PurchaseEvent>) -> [SubscriptionEnd] {
         var seen: Set<UUID> = []
         return events.filter { $0.eventType?.isEnd == true && seen.insert($0.version.notificationUUID).inserted }
             .sorted { $0.version < $1.version }

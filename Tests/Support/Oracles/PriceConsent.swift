@@ -1,9 +1,11 @@
+import Subscriptions
+
 import struct Foundation.Date
 
 /// A customer's consent to a price increase.
 ///
 /// [priceIncreaseStatus](https://developer.apple.com/documentation/appstoreserverapi/priceincreasestatus)
-public enum PriceConsent: Sendable, Equatable {
+package enum PriceConsent: Sendable, Equatable {
     /// No price increase is pending.
     case none
     /// The customer was asked and has not answered. Without consent the subscription ends with the period.
@@ -17,7 +19,7 @@ public enum PriceConsent: Sendable, Equatable {
     /// - Parameters:
     ///   - subscription: its renewal info counts where no notification of the price increase is known.
     ///   - events: of the same purchase, in any order, with any repetitions.
-    public init(of subscription: Subscription, events: some Sequence<PurchaseEvent>) {
+    package init(of subscription: Subscription, events: some Sequence<PurchaseEvent>) {
         let newest = events.compactMap { event in event.priceConsent.map { (version: event.version, consent: $0) } }
             .max { $0.version < $1.version }
         self = newest?.consent ?? .none

@@ -1,3 +1,5 @@
+import Subscriptions
+
 import struct Foundation.Date
 import struct Foundation.TimeInterval
 

@@ -1,24 +1,26 @@
+import Subscriptions
+
 import struct Foundation.Date
 import struct Foundation.UUID
 
 /// A switch of auto-renew, off or on. Only the events show two switches within one period; the state does not.
-public struct RenewalSwitch: Sendable, Equatable {
+package struct RenewalSwitch: Sendable, Equatable {
     /// The version of the event that reported the switch.
-    public var version: EventVersion
+    package var version: EventVersion
     /// Whether auto-renew was switched on.
-    public var isOn: Bool
+    package var isOn: Bool
     /// The transaction of the current period.
-    public var transactionId: String?
+    package var transactionId: String?
     /// The start of that period.
-    public var start: Date?
+    package var start: Date?
     /// The end of that period.
-    public var end: Date?
+    package var end: Date?
 }
 
 extension RenewalSwitch {
     /// All switches of one purchase, in Apple's order.
     /// - Parameter events: in any order, with any repetitions.
-    public static func all(in events: some Sequence<PurchaseEvent>) -> [RenewalSwitch] {
+    package static func all(in events: some Sequence<PurchaseEvent>) -> [RenewalSwitch] {
         var seen: Set<UUID> = []
         return events.filter { seen.insert($0.version.notificationUUID).inserted }.compactMap { event in
             guard event.eventType == .renewalTurnedOff || event.eventType == .renewalTurnedOn else { return nil }
@@ -30,7 +32,7 @@ extension RenewalSwitch {
     }
 
     /// How often auto-renew was switched within each period, by transaction id; the empty id stands for an unknown one.
-    public static func counts(in events: some Sequence<PurchaseEvent>) -> [String: Int] {
+    package static func counts(in events: some Sequence<PurchaseEvent>) -> [String: Int] {
         all(in: events).reduce(into: [:]) { $0[$1.transactionId ?? "", default: 0] += 1 }
     }
 }

@@ -1,0 +1,125 @@
+import struct Foundation.Date
+import struct Foundation.TimeInterval
+
+/// What the newest status claims about access from its `signedDate` on. The builder compares it once with what the transactions
+/// explain.
+enum StatusClaim {
+    /// Status 1: access to a product until Apple's renewal date; nil where no renewal date is known, or where it is over.
+    case access(product: String, until: Date?)
+    /// Status 2 or 3: no access.
+    case noAccess
+
+    /// Nil for status 4 and 5, which grace periods and revocations answer, and where there is no status.
+    init?(_ subscription: Subscription, paid: [PaidPeriod], early: TimeInterval) {
+        guard let statusVersion = subscription.statusVersion else { return nil }
+        switch subscription.status {
+        case 1:
+            let product = subscription.renewal?.productId ?? subscription.transaction?.productId
+            // Known transactions give their own periods; beyond them Apple's renewal date counts.
+            guard let renewal = subscription.renewal, var end = renewal.renewalDate else {
+                self = .access(product: product ?? "", until: nil)
+                return
+            }
+            // S4: a charge after the status and the renewal info ends the time that they cover.
+            for period in paid where period.facts.beginning > statusVersion.signedDate {
+                let charge =
+                    period.isPurchase ? period.facts.beginning : period.facts.beginning.addingTimeInterval(-early)
+                if renewal.signedDate < charge { end = min(end, period.facts.beginning) }
+            }
+            self = .access(product: product ?? "", until: product != nil && statusVersion.signedDate < end ? end : nil)
+        case 2, 3: self = .noAccess
+        default: return nil
+        }
+    }
+}
+
+extension AccessScheduleBuilder {
+    /// Compares what the status claims with what the transactions explain: access beyond them is given by status (S3), and where
+    /// the two differ recovery asks Apple (S2, S7).
+    mutating func compare(_ claim: StatusClaim, with paid: [PaidPeriod], _ graces: [GrantedGrace]) {
+        guard let statusVersion = subscription.statusVersion else { return }
+        let signed = statusVersion.signedDate
+        // A grace period that Apple named after the status is newer than it.
+        let given =
+            periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .forever) }
+            + graces.filter { $0.grace.signedDate <= signed }.map(\.interval)
+        switch claim {
+        case .access(_, until: nil):
+            // S7: only Apple knows what gives the access, and until when.
+            let explained = given + revoked(in: paid, since: statusVersion, by: nil)
+            if !explained.contains(where: { $0.contains(signed, within: Self.shortestHole) }) {
+                unexplainedStatus = statusVersion.notificationUUID
+            }
+        case .access(let product, let end?):
+            endOutdated(in: paid, by: statusVersion, product)
+            let explained =
+                periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .forever) }
+                + revoked(in: paid, since: statusVersion, by: subscription.renewal?.renewalDate)
+            for hole in Interval(from: signed, to: end).without(explained) where hole.length >= Self.shortestHole {
+                periods.append(
+                    AccessPeriod(
+                        productId: product, startsAt: hole.from, endsAt: hole.to, reason: .status, transactionId: nil,
+                        notificationUUID: statusVersion.notificationUUID))
+                unexplainedStatus = statusVersion.notificationUUID
+            }
+        case .noAccess:
+            // S2: what Apple signed again since is newer than the status.
+            let isConfirmed = paid.contains {
+                !$0.isEmpty && $0.start <= signed && signed < $0.end && statusVersion < $0.transaction.version
+            }
+            let isContradicted = given.contains {
+                $0.from <= signed && $0.to.timeIntervalSince(signed) >= Self.shortestHole
+            }
+            if isContradicted, !isConfirmed { unexplainedStatus = statusVersion.notificationUUID }
+        }
+    }
+
+    /// S6: the time that a revocation took out of a claim: of transactions that Apple revoked after the status, and of one that
+    /// ends at the renewal date, which is of the newest transaction, revoked or not. Before a transaction's beginning another
+    /// period ran. Of the transactions with seats another one of the period may be paid.
+    private func revoked(in paid: [PaidPeriod], since statusVersion: EventVersion, by renewalDate: Date?) -> [Interval]
+    {
+        paid.compactMap { period in
+            guard let revokedAt = period.facts.revokedAt,
+                period.transaction.version > statusVersion || period.facts.explains(renewalDate)
+            else { return nil }
+            return Interval(
+                from: max(revokedAt, period.facts.beginning), to: period.facts.expiresDate ?? .forever)
+        }
+    }
+
+    /// S5: an unknown purchase replaced the known transaction that gives access at the moment of the status, where Apple names
+    /// another product then and no known transaction explains it.
+    private mutating func endOutdated(in paid: [PaidPeriod], by statusVersion: EventVersion, _ product: String) {
+        guard let renewal = subscription.renewal, renewal.productId != nil else { return }
+        let signed = statusVersion.signedDate
+        let owner = paid.first { $0.start <= signed && signed < $0.end }
+        guard let owner, owner.facts.productId != product, owner.facts.signedDate < renewal.signedDate else { return }
+        let isExplained = paid.contains {
+            isStatusTransaction($0.transaction) && !$0.facts.isUpgraded
+                && $0.facts.expiresDate == owner.facts.expiresDate
+                || !$0.isEmpty && $0.start > signed && $0.facts.productId == product
+                // S6: never in favour of a revoked one.
+                || $0.facts.revocationDate != nil && $0.facts.explains(renewal.renewalDate)
+        }
+        guard !isExplained else { return }
+        for index in periods.indices where periods[index].transactionId == owner.facts.transactionId {
+            periods[index].endsAt = signed
+        }
+        periods.removeAll { $0.startsAt == $0.endsAt }
+    }
+}
+
+extension TransactionFacts {
+    /// Whether a renewal date is the end of this transaction. Of a period with seats each transaction has the same end.
+    fileprivate func explains(_ renewalDate: Date?) -> Bool {
+        guard let renewalDate, let expiresDate, additionalTransactionReason == nil else { return false }
+        return abs(expiresDate.timeIntervalSince(renewalDate)) < AccessScheduleBuilder.shortestHole
+    }
+}
+
+extension Interval {
+    fileprivate func contains(_ moment: Date, within tolerance: TimeInterval) -> Bool {
+        from <= moment && moment.timeIntervalSince(to) < tolerance
+    }
+}
