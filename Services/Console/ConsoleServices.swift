@@ -40,7 +40,8 @@ struct ConsoleServices: Sendable {
         }
         let readiness = SchemaReadiness(context, service: "console")
         let status = StatusWatch(
-            reader: StatusReader(database: settings.postgres(for: "console"), kafka: kafka, sample: 1000),
+            reader: StatusReader(
+                database: settings.postgres(for: "console"), kafka: kafka, sample: 1000, limit: .seconds(10)),
             interval: settings.statusInterval, clock: context.clock)
         let replays = ReplayService(
             database: database, kafka: kafka, producer: producer.producer,

@@ -46,7 +46,7 @@ struct Apply: Settlement {
     /// Commits to Kafka for lag views only, so a failure is logged and not retried.
     private func commit(_ spans: [Span]) async {
         do {
-            try await connection.consumer.commit(spans.map { TopicPartitionOffset($0.partition, offset: $0.next) })
+            try await connection.consumer.commit(spans.map(\.position))
         } catch {
             logger.debug("Could not commit offsets to Kafka; lag views are behind", metadata: ["error": "\(error)"])
         }

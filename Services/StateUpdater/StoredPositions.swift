@@ -1,4 +1,3 @@
-import Chassis
 import Contracts
 import Kafka
 import Pipeline
@@ -10,37 +9,63 @@ actor StoredPositions: StartingPositions {
     private let store: PositionStore
     private let consumer: Consumer
     private let group: String
-    private let logger: Logger
     private var cluster: String?
     /// The offsets that the database held at the last read or write: the expected values of the next compare-and-set.
     private var known: [TopicPartition: Int64] = [:]
 
-    init(_ store: PositionStore, consumer: Consumer, group: String, logger: Logger) {
+    init(_ store: PositionStore, consumer: Consumer, group: String) {
         self.store = store
         self.consumer = consumer
         self.group = group
-        self.logger = logger
     }
 
+    /// An offset without evidence was stored when the partition was first assigned, and nothing was read since: it is the
+    /// beginning.
     func positions(of partitions: [TopicPartition]) async throws -> [TopicPartitionOffset] {
         let cluster = try await clusterId()
-        let ends = Dictionary(uniqueKeysWithValues: zip(partitions, try await consumer.watermarks(partitions)))
-        let stored = try await store.establish(
-            cluster: cluster, group: group,
-            lowWatermarks: ends.map {
-                LogPosition(topic: $0.key.topic, partition: $0.key.partition, offset: $0.value.low)
-            })
-        known = [:]
-        return try stored.map { position in
-            let partition = TopicPartition(topic: position.topic, partition: position.partition)
-            guard let (low, high) = ends[partition] else { throw PositionLost(partition: partition) }
-            guard position.offset <= high else {
-                throw PositionBeyondTopicEnd(position: position, high: high, cluster: cluster)
-            }
-            known[partition] = position.offset
-            if position.offset < low { warn(position, low: low) }
-            return TopicPartitionOffset(partition, offset: max(position.offset, low))
+        var stored = try await self.stored(partitions, in: cluster)
+        let new = partitions.filter { stored[$0] == nil }
+        if !new.isEmpty {
+            let ends = zip(new, try await consumer.watermarks(new))
+            _ = try await store.establish(
+                cluster: cluster, group: group,
+                lowWatermarks: ends.map {
+                    LogPosition(topic: $0.0.topic, partition: $0.0.partition, offset: $0.1.low)
+                })
+            stored.merge(try await self.stored(new, in: cluster)) { $1 }
         }
+        known = stored.mapValues(\.next.offset)
+        return try partitions.map { partition in
+            guard let position = stored[partition] else { throw PositionLost(partition: partition) }
+            guard let evidence = position.evidence else {
+                return TopicPartitionOffset(partition, offset: TopicPartitionOffset.beginning)
+            }
+            return TopicPartitionOffset(partition, offset: position.next.offset, metadata: evidence)
+        }
+    }
+
+    private func stored(
+        _ partitions: [TopicPartition], in cluster: String
+    ) async throws -> [TopicPartition: StoredPosition] {
+        let stored = try await store.stored(
+            cluster: cluster, group: group, partitions: partitions.map { ($0.topic, $0.partition) })
+        return Dictionary(
+            uniqueKeysWithValues: stored.map {
+                (TopicPartition(topic: $0.next.topic, partition: $0.next.partition), $0)
+            })
+    }
+
+    func restart(_ positions: [TopicPartitionOffset]) async throws {
+        let moves = try await moves(
+            for: positions.map {
+                Span(
+                    partition: $0.topicPartition, first: $0.offset, next: $0.offset,
+                    evidence: PositionEvidence(text: $0.metadata))
+            })
+        guard try await store.move(moves) == moves.count else {
+            throw PositionLost(partition: positions[0].topicPartition)
+        }
+        moved(moves)
     }
 
     /// Whether the stored offsets differ from the known ones: the database was restored from a backup, or another worker
@@ -60,7 +85,7 @@ actor StoredPositions: StartingPositions {
             guard let expected = known[span.partition] else { throw PositionLost(partition: span.partition) }
             return PositionMove(
                 cluster: cluster, group: group, topic: span.partition.topic, partition: span.partition.partition,
-                expected: expected, next: span.next)
+                expected: expected, next: span.next, evidence: span.evidence?.text)
         }
     }
 
@@ -76,38 +101,11 @@ actor StoredPositions: StartingPositions {
         cluster = id
         return id
     }
-
-    /// Kafka deleted records that the group had not read. The worker continues, because waiting restores none of them.
-    private func warn(_ position: LogPosition, low: Int64) {
-        logger.error(
-            "Kafka deleted records before this group read them; the runbook says how to recover them",
-            metadata: [
-                "topic": "\(position.topic)", "partition": "\(position.partition)",
-                "first_deleted_offset": "\(position.offset)", "next_offset": "\(low)",
-            ])
-        Metric.recordsExpired.counter(position.topic).increment(by: Int(clamping: low - position.offset))
-    }
 }
 
-/// The offset of a partition is unknown: Kafka revoked the partition between two turns.
+/// The offset of a partition is unknown: Kafka revoked the partition between two turns, or another worker has moved it.
 struct PositionLost: Error, CustomStringConvertible {
     var partition: TopicPartition
 
     var description: String { "the offset of \(partition) is unknown; reading it again from the database" }
-}
-
-/// The partition ends before the stored offset: it lost records, or the topic was created again under the same cluster id.
-struct PositionBeyondTopicEnd: FatalWorkerError, CustomStringConvertible {
-    var position: LogPosition
-    var high: Int64
-    var cluster: String
-
-    var description: String {
-        """
-        the stored offset of \(position.topic)/\(position.partition) is \(position.offset), but the partition in cluster \
-        \(cluster) ends at \(high): it lost records or was created again. The service stops, so that no record is skipped. \
-        To read the topic again from its beginning, which is harmless, run `storekeeper offsets reset` while this service \
-        is stopped, and start it again
-        """
-    }
 }

@@ -13,13 +13,11 @@ await ServiceProcess(
 ).run(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
-    let connection = try await WorkerConnection(
-        context, stage: .stateUpdater, reading: Topics.unique.route, offsetReset: .error)
+    let connection = try await WorkerConnection(context, stage: .stateUpdater, reading: Topics.unique.route)
     let database = PostgresConnection(
         context.settings.postgres(for: "state-updater", plansOnce: true), logger: context.logger)
     let positions = StoredPositions(
-        PositionStore(database), consumer: connection.consumer, group: ServiceName.stateUpdater.group,
-        logger: context.logger)
+        PositionStore(database), consumer: connection.consumer, group: ServiceName.stateUpdater.group)
     let settlement = Apply(
         ledger: LedgerStore(database), outbox: OutboxStore(database), positions: positions, connection: connection,
         now: context.clock.now,

@@ -89,8 +89,13 @@ extension Metric {
         ["stage", "topic", "partition"])
     /// Dropped by retention before they were read.
     public static let recordsExpired = counter(
-        "storekeeper_records_expired_total", "Records that retention dropped before the state-updater read them.",
+        "storekeeper_records_expired_total", "Records that retention dropped before a stage read them.",
         ["topic"])
+    /// Above 0 an operator has to recover what was lost.
+    public static let topicRestarts = counter(
+        "storekeeper_topic_restarts_total",
+        "Times that a stage began again at the start of a topic that does not have the records it had read.",
+        ["stage", "topic"])
     /// Assigned and revoked partitions.
     public static let rebalances = counter(
         "storekeeper_consumer_rebalances_total", "Changes of the stage's partitions.", ["stage", "change"])
@@ -246,7 +251,7 @@ extension Metric {
     public static let all: [Metric] = [
         ingestRequests, ingestAcknowledgement, ingestInFlight, ingestInFlightLimit, confirmingReplicas, apiAnswers,
         apiUploads, apiAnswer, consoleAnswers, consoleAnswer, stageRecords, stageBatch, stageBatchSize,
-        stageRetries, workerStalled, batchesFenced, deadLetters, lagRecords, lagSeconds, recordsExpired,
+        stageRetries, workerStalled, batchesFenced, deadLetters, lagRecords, lagSeconds, recordsExpired, topicRestarts,
         rebalances, producerFatal, brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked,
         unknownApps, trustReloads, genuineNotifications, ledgerOutcomes, webhookToState, sharedAccounts, published,
         publisherRetries, apiRequests, historyItems, recovered, sendAttempts, windowsClosed, recoveryRequests,

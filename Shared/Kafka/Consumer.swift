@@ -23,6 +23,8 @@ public actor Consumer {
     private let thread = DedicatedThread(name: "kafka-consume")
     private let logger: Logger
     private let onStatistics: (@Sendable (KafkaStatistics) -> Void)?
+    private let settings: [String: String]
+    private var topics: [String] = []
     private var handle: ConsumerHandle?
     private var state = TurnState()
     private var paused: [TopicPartition] = []
@@ -46,12 +48,14 @@ public actor Consumer {
         settings.emitStatistics(onStatistics != nil)
         self.logger = logger
         self.onStatistics = onStatistics
+        self.settings = settings
         handle = try ConsumerHandle(settings: settings, logger: logger)
     }
 
     /// Joins the group; the partitions come as a turn.
     public func subscribe(to topics: [String]) throws {
         try opened().subscribe(to: topics)
+        self.topics = topics
     }
 
     /// Waits for an event, then takes what else is there, up to the limit and to ``turnBytes``.
@@ -68,8 +72,9 @@ public actor Consumer {
         let end = ContinuousClock.now + wait
         if records.isEmpty, let turn = try state.next() { return turn }
         while records.count < max(limit, 1), bytes < Self.turnBytes, !state.isRebalancing {
-            guard let occurrence = handle.poll(within: records.isEmpty ? end - .now : .zero) else {
-                if records.isEmpty, end > .now { continue }
+            let mayWait = records.isEmpty && !state.isFailing
+            guard let occurrence = handle.poll(within: mayWait ? end - .now : .zero) else {
+                if mayWait, end > .now { continue }
                 break
             }
             if case .record(let record) = occurrence {
@@ -77,8 +82,8 @@ public actor Consumer {
                 records.append(record)
                 lastError = nil
             } else if let event = event(of: occurrence) {
+                // The errors of all partitions come together, and are one.
                 state.postpone(event)
-                break
             }
         }
         if !records.isEmpty { return .records(records) }
@@ -121,6 +126,41 @@ public actor Consumer {
         state.answered()
     }
 
+    /// Leaves the group and joins it as another client, which remembers nothing of the topic.
+    ///
+    /// A client does not look for a topic that was deleted for minutes, and distrusts one that was created again, because its
+    /// leaders count from the beginning.
+    public func reopen() throws {
+        close(deadline: .seconds(5))
+        let opened = try ConsumerHandle(settings: settings, logger: logger)
+        handle = opened
+        paused = []
+        lastError = nil
+        revocations += 1
+        if !topics.isEmpty { try opened.subscribe(to: topics) }
+    }
+
+    /// The record at each offset, or the first one after it. For a consumer that has not subscribed.
+    ///
+    /// Blocks this consumer up to the time limit. Partitions without a record there, or whose broker does not answer in time, are
+    /// left out.
+    public func firstRecords(
+        at positions: [TopicPartitionOffset], within limit: Duration
+    ) throws -> [TopicPartition: ConsumerRecord] {
+        guard !positions.isEmpty else { return [:] }
+        let deadline = ContinuousClock.now + limit
+        try assign(positions)
+        defer { try? assign([]) }
+        var found: [TopicPartition: ConsumerRecord] = [:]
+        while found.count < positions.count, ContinuousClock.now < deadline {
+            guard case .records(let records) = try turn(limit: 1000, wait: deadline - .now) else { continue }
+            for record in records where found[record.topicPartition] == nil {
+                found[record.topicPartition] = record
+            }
+        }
+        return found
+    }
+
     /// Partitions that the group has given to this member and that were answered for.
     public func assignment() throws -> [TopicPartition] { try opened().assignment() }
 
@@ -159,9 +199,11 @@ public actor Consumer {
     public typealias Watermarks = (low: Int64, high: Int64)
 
     /// The watermarks of the partitions, asked of the brokers; in the order asked.
-    public func watermarks(_ partitions: [TopicPartition]) throws -> [Watermarks] {
+    public func watermarks(
+        _ partitions: [TopicPartition], within patience: Duration = Consumer.patience
+    ) throws -> [Watermarks] {
         guard !partitions.isEmpty else { return [] }
-        return try opened().client.watermarks(partitions, timeout: Self.patience)
+        return try opened().client.watermarks(partitions, timeout: patience)
     }
 
     /// The same from the last fetch, for lag without a request; nil before the first fetch.
@@ -197,7 +239,7 @@ public actor Consumer {
     // MARK: Internal
 
     /// Timeout of a request to the broker.
-    private static let patience = Duration.seconds(10)
+    public static let patience = Duration.seconds(10)
 
     private func opened() throws -> ConsumerHandle {
         guard let handle else { throw KafkaError.closed("consumer") }

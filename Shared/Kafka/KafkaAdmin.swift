@@ -104,7 +104,8 @@ public actor KafkaAdmin {
         let watermarks = try asking.client.watermarks(partitions, timeout: patience)
         return zip(zip(partitions, committed), watermarks).map { position, watermarks in
             PartitionLag(
-                partition: position.0, committed: position.1?.offset, low: watermarks.low, end: watermarks.high)
+                partition: position.0, committed: position.1?.offset, metadata: position.1?.metadata,
+                low: watermarks.low, end: watermarks.high)
         }
     }
 }

@@ -82,6 +82,16 @@ public struct KafkaConfiguration: Sendable, Hashable {
 // MARK: Settings of each role
 
 extension KafkaConfiguration {
+    /// For ``Consumer/firstRecords(at:within:)``: one record of each partition is enough, however many follow.
+    public var fetchingLittle: KafkaConfiguration {
+        var configuration = self
+        configuration.overrides.merge(
+            ["fetch.message.max.bytes": "65536", "queued.max.messages.kbytes": "1024"]) { _, own in own }
+        return configuration
+    }
+}
+
+extension KafkaConfiguration {
     func clientSettings() -> [String: String] {
         var settings = ProjectSettings.client
         settings.merge(overrides) { _, explicit in explicit }

@@ -6,17 +6,20 @@ public struct TopicPartitionOffset: Sendable, Hashable, CustomStringConvertible 
     public var partition: Int32
     /// An offset, or one of `beginning`, `end` and `committed`.
     public var offset: Int64
+    /// What a group committed beside the offset, at most 4096 bytes by the broker's default; nil where that is nothing.
+    public var metadata: String?
 
     /// Whether it exists is not checked.
-    public init(topic: String, partition: Int32, offset: Int64) {
+    public init(topic: String, partition: Int32, offset: Int64, metadata: String? = nil) {
         self.topic = topic
         self.partition = partition
         self.offset = offset
+        self.metadata = metadata
     }
 
     /// The same from a partition.
-    public init(_ partition: TopicPartition, offset: Int64) {
-        self.init(topic: partition.topic, partition: partition.partition, offset: offset)
+    public init(_ partition: TopicPartition, offset: Int64, metadata: String? = nil) {
+        self.init(topic: partition.topic, partition: partition.partition, offset: offset, metadata: metadata)
     }
 
     /// The earliest record that the partition still has. Valid in `Consumer.assign` and `Consumer.seek`.

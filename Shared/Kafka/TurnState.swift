@@ -4,6 +4,10 @@ struct TurnState {
     enum Deferred {
         case turn(ConsumerTurn)
         case failure(KafkaError)
+
+        fileprivate func isFailure(of code: Int32) -> Bool {
+            if case .failure(let error) = self { error.code == code } else { false }
+        }
     }
 
     /// Polled while the caller wanted none; the first records of the next turn.
@@ -14,7 +18,14 @@ struct TurnState {
 
     mutating func hold(_ record: ConsumerRecord) { held.append(record) }
 
-    mutating func postpone(_ event: Deferred) { deferred.append(event) }
+    /// The same error of several partitions is postponed once.
+    mutating func postpone(_ event: Deferred) {
+        if case .failure(let error) = event, deferred.contains(where: { $0.isFailure(of: error.code) }) { return }
+        deferred.append(event)
+    }
+
+    /// True while an error waits to be thrown.
+    var isFailing: Bool { deferred.contains { if case .failure = $0 { true } else { false } } }
 
     /// True while a rebalance comes before further records.
     var isRebalancing: Bool {

@@ -40,6 +40,8 @@ public struct Batch: Sendable {
     public let records: [Record]
     /// How often the worker processed since it last settled, this time included. Shown in dead letters.
     public var attempt: Int
+    /// What to store with the position of each partition once the batch is settled, see ``PositionEvidence``.
+    public var evidence: [TopicPartition: PositionEvidence] = [:]
 
     /// - Parameter attempt: from 1.
     public init(records: [Record], attempt: Int = 1) {
@@ -117,7 +119,11 @@ public struct ProcessedBatch<S: Stage>: Sendable {
         for record in batch.records {
             let key = TopicPartition(topic: record.position.topic, partition: record.position.partition)
             let next = record.position.offset + 1
-            spans[key, default: Span(partition: key, first: record.position.offset, next: next)].next = next
+            spans[
+                key,
+                default: Span(
+                    partition: key, first: record.position.offset, next: next, evidence: batch.evidence[key])
+            ].next = next
         }
         return spans.values.sorted { $0.partition < $1.partition }
     }
@@ -131,11 +137,19 @@ public struct Span: Sendable, Hashable {
     public var first: Int64
     /// Offset after the last record: where reading continues.
     public var next: Int64
+    /// Stored with `next`; nil where the source knows none.
+    public var evidence: PositionEvidence?
 
     /// From the first record to after the last.
-    public init(partition: TopicPartition, first: Int64, next: Int64) {
+    public init(partition: TopicPartition, first: Int64, next: Int64, evidence: PositionEvidence? = nil) {
         self.partition = partition
         self.first = first
         self.next = next
+        self.evidence = evidence
+    }
+
+    /// Where reading continues, with the evidence.
+    public var position: TopicPartitionOffset {
+        TopicPartitionOffset(partition, offset: next, metadata: evidence?.text)
     }
 }

@@ -72,7 +72,7 @@ extension Consumer {
     /// partitions to another member meanwhile.
     public func commit(_ processed: ProcessedBatch<some Stage>) throws -> Settled {
         do {
-            try commit(processed.spans.map { TopicPartitionOffset($0.partition, offset: $0.next) })
+            try commit(processed.spans.map(\.position))
             return .settled
         } catch let error as KafkaError where error.meaning == .fenced {
             return .fenced

@@ -6,39 +6,62 @@ import struct Foundation.Date
 
 /// Records of Kafka topics, read as a member of a consumer group.
 public actor KafkaSource: Source {
-    private let consumer: Consumer
+    let consumer: Consumer
     private let worker: String
     private let starting: any StartingPositions
+    private let reader: Consumer
+    private let check: PositionCheck
     private let limit: Int
     private let wait: Duration
     private let checkInterval: Duration
     private var nextCheck: ContinuousClock.Instant
+    private var nextComparison: ContinuousClock.Instant
+    private let now: @Sendable () -> Date
     private let logger: Logger
-    private let topic: String
-    private var assigned: [TopicPartition] = []
+    let topic: String
+    var assigned: [TopicPartition] = []
     /// The first offset that is not settled, of the partitions in which it is known.
-    private var unsettled: [TopicPartition: Place] = [:]
+    var unsettled: [TopicPartition: Place] = [:]
     /// The same once the current batch is settled.
     private var behindBatch: [TopicPartition: Place] = [:]
+    /// Of the records before `unsettled`. Kept when a partition is revoked, because a broker forgets the committed offsets of
+    /// a topic that is deleted.
+    private var evidence: [TopicPartition: PositionEvidence] = [:]
+    private var needsOtherClient = false
+    private var isComparing = false
+    private var finished: Comparison?
+    /// Of partitions; a comparison that began before the last one is outdated.
+    private var assignments = 0
 
-    private struct Place {
+    struct Place {
         var offset: Int64
         /// Of the record at that offset, or of the last before it.
         var timestamp: Date?
+        /// Stored with the offset.
+        var evidence: PositionEvidence?
+    }
+
+    private struct Comparison {
+        var positions: [TopicPartitionOffset]
+        var findings: [TopicPartition: PositionCheck.Finding]
     }
 
     /// - Parameters:
     ///   - consumer: subscribed already.
     ///   - worker: its name in metrics.
+    ///   - reader: has not subscribed; reads single records, to notice that the topic was deleted and created again.
     ///   - starting: where a partition is read from when it is assigned and after a rewind.
     ///   - limit: maximum number of records in a batch.
     ///   - wait: how long ``next()`` waits for the first record.
     ///   - topic: the subscribed one, for the lag of the group while this member has no partition.
-    ///   - checkInterval: how often an idle source checks whether its stored position was changed.
+    ///   - checkInterval: how often the source checks whether the topic is the one that it has read, and an idle one whether
+    ///     its stored position was changed.
+    ///   - patience: how long one question of a check may take.
+    ///   - now: the clock that dates a restart at the beginning of a partition.
     public init(
-        _ consumer: Consumer, for worker: String, startingAt starting: any StartingPositions, limit: Int = 500,
-        wait: Duration = .seconds(1), of topic: String, checkInterval: Duration = .seconds(5),
-        logger: Logger
+        _ consumer: Consumer, reader: Consumer, for worker: String, startingAt starting: any StartingPositions,
+        limit: Int = 500, wait: Duration = .seconds(1), of topic: String, checkInterval: Duration = .seconds(5),
+        patience: Duration = .seconds(5), now: @escaping @Sendable () -> Date, logger: Logger
     ) {
         self.consumer = consumer
         self.worker = worker
@@ -47,7 +70,11 @@ public actor KafkaSource: Source {
         self.wait = wait
         self.topic = topic
         self.checkInterval = checkInterval
+        self.now = now
+        self.reader = reader
+        check = PositionCheck(reader: reader, patience: patience)
         nextCheck = .now + checkInterval
+        nextComparison = nextCheck
         self.logger = logger
     }
 
@@ -55,20 +82,16 @@ public actor KafkaSource: Source {
     public func next() async throws -> Batch? {
         // The caller has settled the batch before, or has called ``rewind()``.
         unsettled.merge(behindBatch) { $1 }
+        for (partition, place) in behindBatch { evidence[partition] = place.evidence ?? evidence[partition] }
         behindBatch = [:]
-        switch try await consumer.turn(limit: limit, wait: wait) {
+        guard try await !beginsAgain() else { return nil }
+        let turn = try await noticingTopic { try await consumer.turn(limit: limit, wait: wait) }
+        switch turn {
         case .idle:
             try await checkPosition()
             return nil
         case .records(let records):
-            for record in records {
-                let partition = record.topicPartition
-                if behindBatch[partition] == nil {
-                    unsettled[partition] = Place(offset: record.offset, timestamp: record.timestamp)
-                }
-                behindBatch[partition] = Place(offset: record.offset + 1, timestamp: record.timestamp)
-            }
-            return Batch(records: records.map(Batch.Record.init))
+            return batch(of: records)
         case .assigned(let partitions):
             take(partitions, "assigned")
             // An empty assignment needs an answer, too: without one the consumer would repeat it for ever.
@@ -82,14 +105,45 @@ public actor KafkaSource: Source {
         }
     }
 
+    private func batch(of records: [ConsumerRecord]) -> Batch {
+        var first: [TopicPartition: ConsumerRecord] = [:]
+        var last: [TopicPartition: ConsumerRecord] = [:]
+        for record in records {
+            if first[record.topicPartition] == nil { first[record.topicPartition] = record }
+            last[record.topicPartition] = record
+        }
+        for (partition, record) in first {
+            unsettled[partition] = Place(offset: record.offset, timestamp: record.timestamp)
+        }
+        for (partition, record) in last {
+            let read = (evidence[partition] ?? PositionEvidence()).adding(
+                first: PositionEvidence.Record(first[partition] ?? record), last: PositionEvidence.Record(record))
+            behindBatch[partition] = Place(
+                offset: record.offset + 1, timestamp: record.timestamp, evidence: read.forgettingRestart(at: now()))
+        }
+        var batch = Batch(records: records.map(Batch.Record.init))
+        batch.evidence = behindBatch.compactMapValues(\.evidence)
+        return batch
+    }
+
     /// Assigns again rather than seeks: an assignment discards what was fetched and not yet read, whatever its state.
     public func rewind() async throws {
         behindBatch = [:]
+        forgetComparison()
+        if needsOtherClient {
+            // Throws as long as the topic is missing.
+            _ = try await reader.partitions(of: topic)
+            return try await reopen()
+        }
         guard !assigned.isEmpty else { return }
-        let positions = try await starting.positions(of: assigned)
-        for position in positions where position.offset >= 0 {
-            guard unsettled[position.topicPartition]?.offset != position.offset else { continue }
-            unsettled[position.topicPartition] = Place(offset: position.offset)
+        guard let positions = try await noticingTopic({ try await compared(starting.positions(of: assigned)) }) else {
+            return try await reopen()
+        }
+        for position in positions {
+            let partition = position.topicPartition
+            evidence[partition] = PositionEvidence(text: position.metadata)
+            guard unsettled[partition]?.offset != position.offset else { continue }
+            unsettled[partition] = position.offset >= 0 ? Place(offset: position.offset) : nil
         }
         try await consumer.assign(positions)
     }
@@ -103,105 +157,131 @@ public actor KafkaSource: Source {
         try await rewind()
     }
 
+    /// Compares, beside the reading, what was read with what the topic has.
+    /// - Returns: whether it has others, so that reading has begun again.
+    private func beginsAgain() async throws -> Bool {
+        if let finished {
+            self.finished = nil
+            guard !finished.findings.values.contains(where: \.isDifferent) else {
+                try await rewind()
+                return true
+            }
+            if finished.findings.values.contains(.unknown) { try await reader.reopen() }
+            for position in finished.positions where finished.findings[position.topicPartition]?.isSame == true {
+                let compared = PositionEvidence(text: position.metadata)
+                evidence[position.topicPartition] = evidence[position.topicPartition]?.confirmed(compared)
+            }
+        }
+        if !isComparing, nextComparison <= .now { compare() }
+        return false
+    }
+
+    private func compare() {
+        nextComparison = .now + checkInterval
+        let positions = assigned.compactMap { partition -> TopicPartitionOffset? in
+            guard let evidence = evidence[partition], !evidence.records.isEmpty else { return nil }
+            return TopicPartitionOffset(partition, offset: unsettled[partition]?.offset ?? 0, metadata: evidence.text)
+        }
+        guard !positions.isEmpty else { return }
+        isComparing = true
+        Task { [check, assignments] in
+            // A broker that cannot be asked is asked again; the worker's own requests tell of it.
+            let findings = (try? await check.findings(of: positions)) ?? [:]
+            isComparing = false
+            if assignments == self.assignments { finished = Comparison(positions: positions, findings: findings) }
+        }
+    }
+
+    /// Remembers where the topic does not exist, or the client cannot be used any more: the next rewind begins with another client.
+    private func noticingTopic<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as KafkaError where error.meaning == .missing || error.meaning == .fatal {
+            needsOtherClient = true
+            throw error
+        }
+    }
+
+    private func reopen() async throws {
+        take([], "released")
+        try await reader.reopen()
+        try await consumer.reopen()
+        needsOtherClient = false
+    }
+
+    /// The positions; nil where partitions are not the ones that were read, and their beginning is stored now.
+    private func compared(_ stored: [TopicPartitionOffset]) async throws -> [TopicPartitionOffset]? {
+        var positions = stored
+        for index in positions.indices where positions[index].metadata == nil {
+            positions[index].metadata = evidence[positions[index].topicPartition]?.text
+        }
+        let findings = try await check.findings(of: positions)
+        if findings.values.contains(.unknown) { try await reader.reopen() }
+        var restarted: [TopicPartitionOffset] = []
+        for index in positions.indices {
+            let position = positions[index]
+            switch findings[position.topicPartition] {
+            case .different(let low):
+                positions[index] = TopicPartitionOffset(
+                    position.topicPartition, offset: low, metadata: PositionEvidence(restartedAt: now()).text)
+                restarted.append(positions[index])
+            case .same(let low):
+                if 0..<low ~= position.offset { warn(position, low: low) }
+                let isPlace = position.offset >= 0 || position.offset == TopicPartitionOffset.beginning
+                if isPlace { positions[index].offset = max(position.offset, low) }
+            case .unknown, nil: break
+            }
+        }
+        guard !restarted.isEmpty else { return positions }
+        try await starting.restart(restarted)
+        report(restarted)
+        for position in restarted { evidence[position.topicPartition] = PositionEvidence(text: position.metadata) }
+        return nil
+    }
+
+    private func report(_ restarted: [TopicPartitionOffset]) {
+        logger.error(
+            """
+            The topic was deleted and created again, or it lost records: it does not have those that were read. Reading it \
+            from its beginning, which repeats nothing; the runbook says how to recover what it lost
+            """,
+            metadata: [
+                "topic": "\(topic)", "worker": "\(worker)",
+                "partitions": "\(restarted.map(\.partition).sorted())",
+            ])
+        Metric.topicRestarts.counter(worker, topic).increment()
+    }
+
+    /// Kafka deleted records that the group had not read. The worker continues, because waiting restores none of them.
+    private func warn(_ position: TopicPartitionOffset, low: Int64) {
+        logger.error(
+            "Kafka deleted records before this group read them; the runbook says how to recover them",
+            metadata: [
+                "topic": "\(position.topic)", "partition": "\(position.partition)",
+                "first_deleted_offset": "\(position.offset)", "next_offset": "\(low)",
+            ])
+        Metric.recordsExpired.counter(position.topic).increment(by: Int(clamping: low - position.offset))
+    }
+
     /// Leaves the group.
     public func close() async throws {
         take([], "released")
+        await reader.close(deadline: .zero)
         await consumer.close(deadline: .seconds(10))
+    }
+
+    private func forgetComparison() {
+        assignments += 1
+        finished = nil
     }
 
     private func take(_ partitions: [TopicPartition], _ change: String) {
         assigned = partitions
+        forgetComparison()
         unsettled = [:]
         behindBatch = [:]
         Metric.rebalances.counter(worker, change).increment()
         logger.info("Partitions \(change)", metadata: ["worker": "\(worker)", "owned": "\(partitions.count)"])
-    }
-}
-
-extension KafkaSource {
-    /// The lag of a partition.
-    struct Lag: Sendable, Equatable {
-        var partition: TopicPartition
-        var records: Int64
-        /// Age of the record that is processed; zero at the end of the partition.
-        var seconds: Double
-    }
-
-    /// Of every assigned partition; the current batch counts as not settled.
-    /// - Parameter askingBroker: asks for the end of every partition. Otherwise the last fetch is used, except where
-    ///   there was none yet.
-    func lag(now: Date, askingBroker: Bool = false) async throws -> [Lag] {
-        let partitions = assigned
-        var watermarks: [TopicPartition: Consumer.Watermarks] = [:]
-        if !askingBroker {
-            for partition in partitions { watermarks[partition] = try await consumer.knownWatermarks(partition) }
-        }
-        let unknown = partitions.filter { watermarks[$0] == nil }
-        for (partition, asked) in zip(unknown, try await consumer.watermarks(unknown)) { watermarks[partition] = asked }
-        return partitions.compactMap { partition in
-            // Revoked meanwhile.
-            guard assigned.contains(partition), let (low, high) = watermarks[partition] else { return nil }
-            // Read from the beginning where no position is known.
-            let place = unsettled[partition]
-            let records = max(0, high - max(place?.offset ?? low, low))
-            let age = place?.timestamp.map { max(0, now.timeIntervalSince($0)) } ?? 0
-            return Lag(partition: partition, records: records, seconds: records > 0 ? age : 0)
-        }
-    }
-
-    /// Whether the group has given it partitions.
-    var hasPartitions: Bool { !assigned.isEmpty }
-
-    /// What waits for the whole group, asked of the brokers; nil where nothing does.
-    func groupBacklog() async throws -> StallDetector.Backlog? {
-        let partitions = try await consumer.partitions(of: topic)
-        let committed = try await consumer.committed(partitions)
-        var backlog = StallDetector.Backlog(topic: topic, partitions: 0, records: 0, settledByGroup: 0)
-        for (position, (low, high)) in zip(committed, try await consumer.watermarks(partitions)) {
-            let settled = max(position?.offset ?? low, low)
-            backlog.settledByGroup = (backlog.settledByGroup ?? 0) + settled
-            guard high > settled else { continue }
-            backlog.partitions += 1
-            backlog.records += high - settled
-        }
-        return backlog.records > 0 ? backlog : nil
-    }
-
-    /// The error that the client reported since it last delivered a record, and retries by itself.
-    var clientError: String? {
-        get async { await consumer.lastError.map { "\($0)" } }
-    }
-}
-
-/// Decides where reading begins.
-public protocol StartingPositions: Sendable {
-    /// One position per partition. Throws where a dependency was unavailable; the partitions are not read until it answers.
-    func positions(of partitions: [TopicPartition]) async throws -> [TopicPartitionOffset]
-
-    /// Whether the stored positions differ from those that reading has reached. Called every few seconds while no record arrives.
-    func haveChanged(for partitions: [TopicPartition]) async throws -> Bool
-}
-
-extension StartingPositions {
-    /// False: Kafka rejects a reset of the offsets of a group with members.
-    public func haveChanged(for partitions: [TopicPartition]) -> Bool { false }
-}
-
-/// The offsets committed to Kafka; the earliest record where there is none.
-///
-/// Read here rather than left to the client as `TopicPartitionOffset.committed`: where the coordinator has just moved,
-/// librdkafka (2.0 to 2.15 at least) drops its request, and the partition delivers nothing until the process ends.
-public struct CommittedPositions: StartingPositions {
-    private let consumer: Consumer
-
-    /// - Parameter consumer: of the group.
-    public init(_ consumer: Consumer) { self.consumer = consumer }
-
-    /// - Throws: `KafkaError` where the coordinator does not answer or has moved; the worker retries.
-    public func positions(of partitions: [TopicPartition]) async throws -> [TopicPartitionOffset] {
-        zip(partitions, try await consumer.committed(partitions)).map { partition, committed in
-            committed ?? TopicPartitionOffset(partition, offset: TopicPartitionOffset.beginning)
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 import Chassis
 import Contracts
+import Kafka
 import ServiceLifecycle
 
 /// An error that a retry cannot cure: the worker stops and reports it.
@@ -78,6 +79,7 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
         var sinceRelief = 0
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             monitor.beat()
+            let began = ContinuousClock.now
             do {
                 if !isWarm { try await warmUp() }
                 isWarm = true
@@ -101,7 +103,7 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
             } catch {
                 mustRewind = true
                 if !isWarm { monitor.isNotReady(error) }
-                await pause(after: error, &backoff)
+                await pause(after: error, &backoff, since: began)
             }
         }
     }
@@ -121,9 +123,15 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
     }
 
     /// A dependency was unavailable: everything is retried, nothing is skipped.
-    private func pause(after error: any Error, _ backoff: inout Backoff) async {
+    /// - Parameter began: an attempt that has waited for a dependency need not wait once more.
+    private func pause(
+        after error: any Error, _ backoff: inout Backoff, since began: ContinuousClock.Instant
+    ) async {
         var generator = SystemRandomNumberGenerator()
-        let delay = backoff.next(using: &generator)
+        let isMissing = (error as? KafkaError)?.meaning == .missing
+        let longest: Duration =
+            began.duration(to: .now) > .seconds(5) ? .seconds(1) : isMissing ? .seconds(2) : .seconds(30)
+        let delay = min(backoff.next(using: &generator), longest)
         monitor.failed(error)
         logger.warning(
             "Batch failed; retrying",

@@ -8,6 +8,8 @@ import struct Foundation.Date
 public struct WorkerConnection: Sendable {
     /// A member of the service's group.
     public let consumer: Consumer
+    /// Of the same group, and no member of it.
+    private let reader: Consumer
     /// Writes outputs and dead letters.
     public var producer: Producer { producerService.producer }
     /// Creates the service's dead letters.
@@ -29,19 +31,21 @@ public struct WorkerConnection: Sendable {
     ///   - stage: the service.
     ///   - part: one of several workers of the service, each with a group and metrics of its own; nil where there is one.
     ///   - route: the topic it reads.
-    ///   - offsetReset: what to do where a position is no longer in the partition.
     ///   - limit: maximum number of records in a batch; nil is the configured one.
     ///   - producerService: the producer that several workers share, and that the process runs itself; nil creates one.
     /// - Throws: `KafkaConfigurationError`, `ConfigurationProblems`.
     public init(
         _ context: ServiceContext<some WorkerVariables>, stage: ServiceName, part: String? = nil, reading route: Route,
-        offsetReset: Consumer.OffsetReset = .earliest, limit: Int? = nil,
-        sharing producerService: ProducerService? = nil
+        limit: Int? = nil, sharing producerService: ProducerService? = nil
     ) async throws {
         let kafka = try context.settings.kafka()
         seal = try RecordSeal(file: context.settings.recordKeys)
         let suffix = part.map { ".\($0)" } ?? ""
-        consumer = try Consumer(kafka, group: stage.group + suffix, offsetReset: offsetReset, logger: context.logger)
+        // A position that is not in the partition is looked at before reading continues.
+        consumer = try Consumer(kafka, group: stage.group + suffix, offsetReset: .error, logger: context.logger)
+        var quiet = context.logger
+        quiet.logLevel = .critical
+        reader = try Consumer(kafka.fetchingLittle, group: stage.group + suffix, logger: quiet)
         self.producerService = try producerService ?? ProducerService(kafka, for: stage, logger: context.logger)
         isProducerShared = producerService != nil
         worker = stage.rawValue + suffix
@@ -69,8 +73,8 @@ public struct WorkerConnection: Sendable {
         startingAt starting: (any StartingPositions)? = nil
     ) -> [any Service] where S.Input: TopicMessage {
         let source = KafkaSource(
-            consumer, for: worker, startingAt: starting ?? CommittedPositions(consumer), limit: limit,
-            of: route.name, logger: logger)
+            consumer, reader: reader, for: worker, startingAt: starting ?? CommittedPositions(consumer), limit: limit,
+            of: route.name, now: now, logger: logger)
         let loop = Worker(
             warmUp: { [producer] in try await producer.warmUp() }, source: source,
             stage: stage, settlement: settlement, rejectionLimit: rejectionLimit, seal: seal,

@@ -26,8 +26,9 @@ public struct WorkerMonitor: Sendable {
     public init(worker: String, health: Health, clock: ProcessClock, tracer: Tracer, logger: Logger) {
         stage = worker
         let name = worker.split(separator: ".").dropFirst().reduce("worker") { $0 + " " + $1 }
-        // A turn is a wait, a batch or a pause between attempts, which is at most half a minute.
-        liveness = health.livenessProbe(name, limit: .seconds(120))
+        // A turn is a wait, a batch or a pause between attempts. What it waits for has deadlines of its own, and a restart cures
+        // none of it.
+        liveness = health.livenessProbe(name, limit: .seconds(600))
         progress = WorkerProgress(name, health: health, instant: clock.instant)
         readiness = health.readinessCheck(name, waitingFor: "the first answer from Kafka")
         self.clock = clock

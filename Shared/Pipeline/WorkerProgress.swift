@@ -18,7 +18,10 @@ public final class WorkerProgress: Sendable {
         health.addReadinessCheck { [self] in complaint }
     }
 
-    func received() { detector.withLock { $0.received() } }
+    func received() {
+        let now = instant()
+        detector.withLock { $0.received(at: now) }
+    }
 
     func handled() {
         let now = instant()

@@ -117,11 +117,25 @@ public actor PostgresConnection {
         }
         handle = nil
         plans = PlanRenewal(now: .now)
-        let handle = try ConnectionHandle(connecting: try configuration.connectionParameters(), logger: logger)
-        let settings = try configuration.sessionSettings()
-        _ = try handle.run(settings.map { Command(setting, $0.name, $0.value) })
+        let handle = try Self.open(
+            configuration,
+            explaining: { [hasty = configuration.hasty, logger] in
+                BlockingSession.explanation(of: $0) { () throws(PostgresError) in try Self.open(hasty, logger: logger) }
+            }, logger: logger)
         self.handle = handle
         logger.debug("connected to Postgres", metadata: ["version": "\(handle.serverVersion)"])
+        return handle
+    }
+
+    private static func open(
+        _ configuration: PostgresConfiguration, explaining explain: @escaping (Int32) -> String? = { _ in nil },
+        logger: Logger
+    ) throws(PostgresError) -> ConnectionHandle {
+        let handle = try ConnectionHandle(
+            connecting: try configuration.connectionParameters(), answerTimeout: configuration.effectiveAnswerTimeout,
+            explaining: explain, logger: logger)
+        let settings = try configuration.sessionSettings()
+        _ = try handle.run(settings.map { Command(setting, $0.name, $0.value) })
         return handle
     }
 

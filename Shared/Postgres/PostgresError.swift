@@ -5,7 +5,7 @@ public struct PostgresError: Error, Sendable, Equatable {
     /// Five characters of the SQL standard; nil where the fault was noticed on our side.
     public let sqlState: String?
     /// What happened, in the server's words or ours. Holds no value of any parameter unless the server put it there.
-    public let message: String
+    public private(set) var message: String
     /// The server's second sentence, where it has one that may be logged: of most violations it holds the whole row.
     public let detail: String?
     /// Name of the violated constraint.
@@ -31,6 +31,12 @@ public struct PostgresError: Error, Sendable, Equatable {
         case "23505", "23503", "40P01": true
         default: false
         }
+    }
+
+    func explained(by explanation: String) -> Self {
+        var error = self
+        error.message += "; \(explanation)"
+        return error
     }
 
     func during(_ statement: Statement) -> Self {

@@ -16,10 +16,26 @@ public struct IncidentStore: Sendable {
         }
     }
 
+    /// Dead letters of one stage and reason.
+    public struct Rejections: Sendable, Equatable {
+        /// The stage that rejected them.
+        public var stage: String
+        /// Why.
+        public var reason: String
+        /// Number since the given time.
+        public var count: Int
+        /// Number of them in the last ten minutes.
+        public var recent: Int
+    }
+
     /// Number of dead letters indexed since a time, by stage and reason, the most frequent first.
-    public func rejections(since: Date) async throws -> [(stage: String, reason: String, count: Int)] {
-        try await connection.execute(Self.rejections, since).map { row in
-            (try row.value("stage"), try row.value("reason"), Int(try row.value("count", as: Int64.self)))
+    /// - Parameter now: the end of the last ten minutes.
+    public func rejections(since: Date, now: Date) async throws -> [Rejections] {
+        try await connection.execute(Self.rejections, since, now.addingTimeInterval(-600)).map { row in
+            Rejections(
+                stage: try row.value("stage"), reason: try row.value("reason"),
+                count: Int(try row.value("count", as: Int64.self)),
+                recent: Int(try row.value("recent", as: Int64.self)))
         }
     }
 
@@ -33,6 +49,10 @@ public struct IncidentStore: Sendable {
         public var accepted: Int64
         /// Number of requests answered otherwise since the given time.
         public var rejected: Int64
+        /// Number of requests answered 500 or above since the given time.
+        public var unavailable: Int64
+        /// Start of the last minute with such an answer.
+        public var lastUnavailable: Date?
     }
 
     /// Every receiver with a heartbeat since a time, by name.
@@ -40,7 +60,8 @@ public struct IncidentStore: Sendable {
         try await connection.execute(Self.receivers, since).map { row in
             Receiver(
                 instance: try row.value("instance"), lastMinute: try row.value("last_minute"),
-                accepted: try row.value("accepted"), rejected: try row.value("rejected"))
+                accepted: try row.value("accepted"), rejected: try row.value("rejected"),
+                unavailable: try row.value("unavailable"), lastUnavailable: try row.optional("last_unavailable"))
         }
     }
 
@@ -65,7 +86,7 @@ public struct IncidentStore: Sendable {
     static let rejections = Statement(
         "incident-rejections",
         """
-        select stage, reason, count(*) as count
+        select stage, reason, count(*) as count, count(*) filter (where rejected_at >= $2::timestamptz) as recent
         from rejected
         where rejected_at >= $1::timestamptz
         group by stage, reason
@@ -75,7 +96,8 @@ public struct IncidentStore: Sendable {
     static let receivers = Statement(
         "incident-receivers",
         """
-        select instance, max(minute) as last_minute, sum(accepted)::bigint as accepted, sum(rejected)::bigint as rejected
+        select instance, max(minute) as last_minute, sum(accepted)::bigint as accepted, sum(rejected)::bigint as rejected,
+            sum(unavailable)::bigint as unavailable, max(minute) filter (where unavailable > 0) as last_unavailable
         from ingest_heartbeat
         where minute >= $1::timestamptz
         group by instance

@@ -29,6 +29,14 @@ public struct OutboxStore: Sendable {
         }
     }
 
+    /// Number of changes that are not published, and when the oldest of them was stored; nil where all are published.
+    public func unpublished() async throws -> (count: Int64, oldest: Date)? {
+        guard let row = try await connection.execute(Self.unpublished).first,
+            let oldest = try row.optional("oldest", as: Date.self)
+        else { return nil }
+        return (try row.value("count"), oldest)
+    }
+
     /// Waits until a process announces changes or requests, at most so long; other statements of the connection wait meanwhile.
     /// Behind a connection pooler that shares sessions nothing arrives.
     /// - Returns: whether there was an announcement, or one may have been missed.
@@ -67,6 +75,10 @@ public struct OutboxStore: Sendable {
 
     static let announcement = Statement(
         "outbox-announcement", unsafeSQL: "select pg_notify('\(channel)', '')")
+
+    static let unpublished = Statement(
+        "outbox-unpublished",
+        "select count(*) as count, min(recorded_at) as oldest from timeline where published_at is null")
 
     static let changes = Statement(
         "outbox-changes",

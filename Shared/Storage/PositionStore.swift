@@ -15,16 +15,30 @@ public struct PositionMove: Sendable, Hashable {
     public var expected: Int64
     /// The offset at which the next batch begins.
     public var next: Int64
+    /// Stored with `next`: what shows that the topic is still the one that was read.
+    public var evidence: String?
 
     /// Creates the move of one partition.
-    public init(cluster: String, group: String, topic: String, partition: Int32, expected: Int64, next: Int64) {
+    public init(
+        cluster: String, group: String, topic: String, partition: Int32, expected: Int64, next: Int64,
+        evidence: String? = nil
+    ) {
         self.cluster = cluster
         self.group = group
         self.topic = topic
         self.partition = partition
         self.expected = expected
         self.next = next
+        self.evidence = evidence
     }
+}
+
+/// A stored offset and what shows that it still means what it meant.
+public struct StoredPosition: Sendable, Hashable {
+    /// The next offset of the partition.
+    public var next: LogPosition
+    /// Nil where the group has not read anything.
+    public var evidence: String?
 }
 
 /// The stored offsets of consumer groups. Only `LedgerStore.apply` moves them.
@@ -59,6 +73,24 @@ public struct PositionStore: Sendable {
         return try rows.map { row in try Self.position(row) }
     }
 
+    /// The stored offsets with their evidence, without partitions that the group has never had.
+    public func stored(
+        cluster: String, group: String, partitions: [(topic: String, partition: Int32)]
+    ) async throws -> [StoredPosition] {
+        let rows = try await connection.execute(
+            Self.read, cluster, group, partitions.map(\.topic), partitions.map(\.partition))
+        return try rows.map { row in
+            StoredPosition(next: try Self.position(row), evidence: try row.optional("evidence"))
+        }
+    }
+
+    /// Moves stored offsets outside of a batch.
+    /// - Returns: number of moved offsets; the others were not as expected.
+    public func move(_ moves: [PositionMove]) async throws -> Int {
+        guard !moves.isEmpty else { return 0 }
+        return try await repeating { try await connection.pipeline([Self.command(moving: moves)])[0].affected }
+    }
+
     /// All stored offsets of a cluster and group.
     public func all(cluster: String, group: String) async throws -> [LogPosition] {
         try await connection.execute(Self.list, cluster, group).map { row in try Self.position(row) }
@@ -79,7 +111,7 @@ public struct PositionStore: Sendable {
     static let read = Statement(
         "position-read",
         """
-        select topic, partition, next_offset
+        select topic, partition, next_offset, evidence
         from consumer_position
         join unnest($3::text[], $4::integer[]) as given (topic, partition) using (topic, partition)
         where cluster = $1::text and consumer_group = $2::text
@@ -115,8 +147,8 @@ public struct PositionStore: Sendable {
         "position-move",
         """
         with given as (
-            select * from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::bigint[], $6::bigint[])
-                as given (cluster, consumer_group, topic, partition, expected, next)
+            select * from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::bigint[], $6::bigint[], $7::text[])
+                as given (cluster, consumer_group, topic, partition, expected, next, evidence)
         ), locked as materialized (
             select held.cluster, held.consumer_group, held.topic, held.partition
             from consumer_position held
@@ -125,7 +157,7 @@ public struct PositionStore: Sendable {
             for update of held
         )
         update consumer_position held
-        set next_offset = given.next
+        set next_offset = given.next, evidence = given.evidence
         from given join locked using (cluster, consumer_group, topic, partition)
         where held.cluster = given.cluster and held.consumer_group = given.consumer_group
             and held.topic = given.topic and held.partition = given.partition
@@ -136,6 +168,6 @@ public struct PositionStore: Sendable {
     static func command(moving moves: [PositionMove]) -> Command {
         Command(
             move, moves.map(\.cluster), moves.map(\.group), moves.map(\.topic), moves.map(\.partition),
-            moves.map(\.expected), moves.map(\.next))
+            moves.map(\.expected), moves.map(\.next), moves.map(\.evidence))
     }
 }

@@ -65,6 +65,7 @@ public struct PrivilegeAudit: Sendable {
                 'revoke execute on function ' || name || ' from ' || role.rolname
             from routine cross join role
             where prosecdef and rolname <> 'storekeeper_scheduler' and has_function_privilege(role.oid, routine.oid, 'execute')
+                and (proname <> 'blocked_sessions' or rolname = 'storekeeper_api')
                 and (rolname not in ('storekeeper_api', 'storekeeper_console')
                     or proname not in ('erase_account', 'sweep_erased_account'))
                 and (rolname <> 'storekeeper_api' or proname <> 'set_product_durations')

@@ -25,7 +25,8 @@ public enum StorageStatements {
             AccessStore.all, AccessStore.ofPurchase, AccessStore.ofAccount, AccessStore.isKnown,
             LifecycleGapStore.find, LifecycleGapStore.remove, LifecycleGapStore.insert, LifecycleGapStore.request,
             TimelineStore.newest, TimelineStore.ofPurchase, TimelineStore.insert,
-            LeaseStore.acquire, LeaseStore.release, OutboxStore.changes, OutboxStore.changesPublished,
+            LeaseStore.acquire, LeaseStore.release, OutboxStore.changes, OutboxStore.unpublished,
+            OutboxStore.changesPublished,
             OutboxStore.announcement, OutboxStore.withdraw, OutboxStore.requests, OutboxStore.requestsPublished,
             ProductStore.levels, ProductStore.setLevels, ProductStore.setDurations,
             ProductStore.configured, ProductStore.durations,
@@ -40,7 +41,7 @@ public enum StorageStatements {
             NotificationStore.uuidsBetween,
             IncidentStore.newest, IncidentStore.beginning, IncidentStore.rejections, IncidentStore.receivers,
             OperatorActionStore.insert, OperatorActionStore.bySubject, OperatorActionStore.newest,
-            StatusStore.totals, StatusStore.count, StatusStore.kinds, StatusStore.latencies,
+            BlockingSession.all, StatusStore.totals, StatusStore.count, StatusStore.kinds, StatusStore.latencies,
         ]
 
     private static let api =

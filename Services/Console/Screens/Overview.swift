@@ -48,12 +48,12 @@ struct OverviewScreen: Sendable {
             (
                 try await ConsolePages(connection).perMinute(since: now.addingTimeInterval(-3600)),
                 try await IncidentStore(connection).newest(),
-                try await IncidentStore(connection).rejections(since: now.addingTimeInterval(-86_400)),
+                try await IncidentStore(connection).rejections(since: now.addingTimeInterval(-86_400), now: now),
                 try await CoverageStore(connection).days(from: now.addingTimeInterval(-30 * 86_400), to: now),
                 try await CanaryStore(connection).newest(1)
             )
         }
-        let items = (view.report?.attention ?? []).map(Self.item)
+        let items = ((view.report?.attention ?? []) + (view.report?.hints ?? [])).map(Self.item)
         let minutes = Self.filled(perMinute, until: now)
         let rejected = rejections.reduce(0) { $0 + $1.count }
         let complete = days.count { $0.completedAt != nil }

@@ -55,7 +55,7 @@ struct PipelineScreen: Sendable {
         let now = console.clock.now()
         let view = console.status.current
         let report = view.report
-        let attention = report?.attention ?? []
+        let attention = (report?.attention ?? []) + (report?.hints ?? [])
         let rejected = try await console.database.withConnection { connection in
             try await DeadLetterGroups(connection).newestByStage(since: now.addingTimeInterval(-86_400))
         }

@@ -8,8 +8,8 @@ struct OffsetsReset: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "reset", abstract: "Delete the state-updater's stored offsets.",
         discussion: """
-            Use it when the state-updater stopped because its topic ends before the stored offset. It then reads the \
-            topic from the earliest record; a notification that is stored already has no effect a second time. Stop the \
+            The state-updater then reads its topic again from the earliest record; a notification that is stored already has no \
+            effect a second time. It does so by itself where it finds that the topic was deleted and created again. Stop the \
             state-updater first and start it afterwards.
 
             Examples:

@@ -7,12 +7,17 @@ struct Status: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show pipeline health.",
         discussion: """
-            Shows the lag of each stage (a service with its consumer group), the newest notification and latency, dead letters, receivers (the instances of \
-            ingest) and the comparison with Apple's history. A section that cannot be read shows the reason.
+            Answers in this order: is Apple being answered (receivers, the instances of ingest), is the state up to date \
+            (the lag of each stage, a service with its consumer group; the newest notification; what is published), is anything missing \
+            (Apple's history, dead letters), and what to do. A section that cannot be read within --timeout shows the reason.
 
-            Exit codes: 0 healthy; 2 needs attention: an unreadable section, missing notifications, a window \
-            (span) of Apple's history that failed, a lost test notification, a receiver without heartbeat for 3 minutes, \
-            a stage more than a minute behind, verified notifications rejected by a later stage. With --watch: 0 when stopped.
+            Exit codes: 0 healthy, also with hints; 2 needs attention: an unreadable section, a statement that waits for a lock, \
+            requests answered 503 within ten minutes, a receiver without heartbeat for 3 minutes or none at all, missing notifications, a \
+            window (span) of Apple's history that failed or is open for an hour, failed deliveries not checked for two hours, \
+            customers whose history cannot be fetched for an hour, a lost test notification, a topic that was created again within a day, \
+            topics that setup would change, a stage more than a minute behind, changes not published for a minute, verified \
+            notifications rejected by a later stage, more than 1000 others rejected within a day or 200 within ten minutes, \
+            rejected restores; 78 invalid configuration. With --watch: 0 when stopped.
 
             Examples:
               storekeeper status --watch
@@ -32,6 +37,9 @@ struct Status: Subcommand {
     @Option(help: "Number of recent notifications for the latency figures.")
     var last = 1000
 
+    @Option(help: "Time limit for each section in seconds.")
+    var timeout = Seconds(2)
+
     func validate() throws {
         if last < 1 { throw ValidationError("--last must be at least 1") }
     }
@@ -39,7 +47,7 @@ struct Status: Subcommand {
     func run(in context: CommandContext) async throws {
         let reader = StatusReader(
             database: try database.configuration(for: "status", in: context),
-            kafka: try kafka.configuration(in: context), sample: last)
+            kafka: try kafka.configuration(in: context), sample: last, limit: timeout.duration)
         guard watch else {
             let report = await reader.report(at: context.now())
             try show(report, in: context)

@@ -13,35 +13,53 @@ struct StatusText: Sendable {
             case let count: "\(count) problems"
             }
         var lines = ["Storekeeper at \(report.at.text): \(headline)"]
-        lines += report.attention.map { "! \($0)" }
-        lines += section("pipeline", report.stages) { stages in
-            TextTable(
-                columns: ["stage", .number("lag"), .number("age")],
-                rows: stages.map { [$0.name, LiveView.grouped($0.waiting), $0.behindSeconds.map(Self.age) ?? "-"] }
-            ).lines
-        }
+        lines += ["", "Is Apple being answered?"] + section("receivers of the last hour", report.receivers, receivers)
+        lines += ["", "Is the state up to date?"] + section("pipeline", report.stages, stages)
         lines += section("ledger", report.ledger, ledger)
-        lines += section("dead letters of the last 24 hours", report.rejected) { rejected in
-            guard !rejected.isEmpty else { return ["none"] }
-            return TextTable(
-                columns: ["stage", "reason", .number("count")],
-                rows: rejected.map { [$0.stage, $0.reason, LiveView.grouped(Int64($0.count))] }
-            ).lines
+        lines += section("subscriptions.changed", report.unpublished) {
+            [$0.count == 0 ? "everything is published" : "\(LiveView.grouped($0.count)) changes to be published"]
         }
-        lines += section("receivers of the last hour", report.receivers) { receivers in
-            guard !receivers.isEmpty else {
-                let isYoung = report.isYoung
-                return [isYoung ? "no heartbeat yet; receivers send one per minute" : "none"]
-            }
-            return TextTable(
-                columns: ["instance", "last heartbeat", .number("accepted"), .number("rejected")],
-                rows: receivers.map {
-                    [$0.instance, $0.lastMinute.text, LiveView.grouped($0.accepted), LiveView.grouped($0.rejected)]
-                }
-            ).lines
+        lines += section("locks", report.blocked) { blocked in
+            blocked.isEmpty ? ["no statement waits for one"] : blocked.map { "\($0.application): \($0.by)" }
         }
-        lines += section("recovery", report.recovery) { $0.lines(at: report.at) }
+        lines += ["", "Is anything missing?"] + section("recovery", report.recovery) { $0.lines(at: report.at) }
+        lines += section("dead letters of the last 24 hours", report.rejected, rejected)
+        lines += ["", "What should I do?"]
+        lines += report.attention.map { "! \($0)" } + report.hints.map { "- \($0)" }
+        if report.attention.isEmpty, report.hints.isEmpty { lines.append("  nothing") }
         return lines.map(\.escaped)
+    }
+
+    private func receivers(_ receivers: [StatusReport.Receiver]) -> [String] {
+        guard !receivers.isEmpty else {
+            return [report.isYoung ? "no heartbeat yet; receivers send one per minute" : "none"]
+        }
+        return TextTable(
+            columns: [
+                "instance", "last heartbeat", .number("accepted"), .number("rejected"), .number("of them 503"),
+            ],
+            rows: receivers.map {
+                [
+                    $0.instance, $0.lastMinute.text, LiveView.grouped($0.accepted), LiveView.grouped($0.rejected),
+                    LiveView.grouped($0.unavailable),
+                ]
+            }
+        ).lines
+    }
+
+    private func stages(_ stages: [StatusReport.Stage]) -> [String] {
+        TextTable(
+            columns: ["stage", .number("lag"), .number("age")],
+            rows: stages.map { [$0.name, LiveView.grouped($0.waiting), $0.behindSeconds.map(Self.age) ?? "-"] }
+        ).lines
+    }
+
+    private func rejected(_ rejected: [StatusReport.Rejected]) -> [String] {
+        guard !rejected.isEmpty else { return ["none"] }
+        return TextTable(
+            columns: ["stage", "reason", .number("count")],
+            rows: rejected.map { [$0.stage, $0.reason, LiveView.grouped(Int64($0.count))] }
+        ).lines
     }
 
     private func section<Value>(
@@ -52,7 +70,7 @@ struct StatusText: Sendable {
             case .read(let value): body(value)
             case .unreadable(let problem): ["unavailable: \(problem)"]
             }
-        return ["", title] + content.map { "  \($0)" }
+        return [title] + content.map { "  \($0)" }
     }
 
     private func ledger(_ ledger: StatusReport.Ledger) -> [String] {

@@ -1,4 +1,5 @@
 import CRDKafka
+import Foundation
 
 /// Owns an `rd_kafka_topic_partition_list_t`.
 final class PartitionList {
@@ -7,8 +8,13 @@ final class PartitionList {
     init(_ positions: [TopicPartitionOffset]) {
         pointer = rd_kafka_topic_partition_list_new(Int32(clamping: positions.count))
         for position in positions {
-            rd_kafka_topic_partition_list_add(pointer, position.topic, position.partition).pointee.offset =
-                position.offset
+            guard let element = rd_kafka_topic_partition_list_add(pointer, position.topic, position.partition)
+            else { continue }
+            element.pointee.offset = position.offset
+            guard let metadata = position.metadata, let copy = strdup(metadata) else { continue }
+            // The list frees it with `free`.
+            element.pointee.metadata = UnsafeMutableRawPointer(copy)
+            element.pointee.metadata_size = metadata.utf8.count
         }
     }
 
@@ -52,7 +58,15 @@ final class PartitionList {
 
     private static func position(_ element: rd_kafka_topic_partition_t) -> TopicPartitionOffset {
         TopicPartitionOffset(
-            topic: String(cString: element.topic), partition: element.partition, offset: element.offset)
+            topic: String(cString: element.topic), partition: element.partition, offset: element.offset,
+            metadata: metadata(element))
+    }
+
+    /// Any client may have committed it, so it need not be text.
+    private static func metadata(_ element: rd_kafka_topic_partition_t) -> String? {
+        guard let bytes = element.metadata, element.metadata_size > 0 else { return nil }
+        return String(
+            decoding: UnsafeRawBufferPointer(start: bytes, count: element.metadata_size), as: UTF8.self)
     }
 
     deinit { rd_kafka_topic_partition_list_destroy(pointer) }

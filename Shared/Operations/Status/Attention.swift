@@ -8,23 +8,85 @@ package struct Attention: Sendable {
     package var silence: TimeInterval = 180
     /// Forged notifications that any public address receives within a day.
     package var forged = 1000
+    /// Forged notifications within ten minutes from which on a client floods ingest.
+    package var flood = 200
+    /// How long after the last answer 503 it is told, seconds.
+    package var unavailability: TimeInterval = 600
+    /// Acceptable age of a change that is not published, seconds.
+    package var publishing: TimeInterval = 60
+    /// Acceptable wait for a lock, seconds.
+    package var lock: TimeInterval = 1
 
     package init() {}
 
     /// Most urgent first: unreadable sections, lost notifications, delays, rejections.
     package func sentences(on report: StatusReport) -> [String] {
-        unreadable(report) + (report.recovery.value.map { $0.attention(at: report.at) } ?? []) + receivers(report)
-            + report.topicProblems + behind(report) + rejections(report) + products(report) + transfers(report)
+        unreadable(report) + blocked(report) + unanswered(report)
+            + (report.recovery.value.map { $0.attention(at: report.at) } ?? []) + restarted(report)
+            + receivers(report) + report.topicProblems + behind(report) + unpublished(report) + rejections(report)
+            + transfers(report)
+    }
+
+    /// What is no problem, and an operator may want to set.
+    package func hints(on report: StatusReport) -> [String] { products(report) }
+
+    private func blocked(_ report: StatusReport) -> [String] {
+        (report.blocked.value ?? []).compactMap { blocked in
+            let waited = blocked.since.map { report.at.timeIntervalSince($0) }
+            // The database's clock may be behind.
+            guard waited ?? lock >= lock else { return nil }
+            let since = waited.map { " for \(TimeSpan.age($0))" } ?? ""
+            let end = blocked.process == 0 ? "" : "; end it, or: select pg_terminate_backend(\(blocked.process))"
+            return "\(blocked.application) has waited for a lock\(since): \(blocked.by.escaped)\(end)"
+        }
+    }
+
+    private func unanswered(_ report: StatusReport) -> [String] {
+        let receivers = report.receivers.value ?? []
+        let count = receivers.reduce(0) { $0 + $1.unavailable }
+        // A heartbeat is for a minute that is over.
+        guard let last = receivers.compactMap(\.lastUnavailable).max(),
+            report.at.timeIntervalSince(last) - 60 < unavailability
+        else { return [] }
+        let all = receivers.reduce(0) { $0 + $1.accepted + $1.rejected }
+        return [
+            "ingest answered \(count) of \(all) requests within the last hour with 503, the last \(TimeSpan.age(max(0, report.at.timeIntervalSince(last) - 60))) "
+                + "ago: Apple repeats them; its log says why, mostly that Kafka does not store in time: check the brokers"
+        ]
+    }
+
+    private func restarted(_ report: StatusReport) -> [String] {
+        (report.stages.value ?? []).compactMap { stage in
+            guard let at = stage.restartedAt else { return nil }
+            return
+                "\(stage.topic) was created again, or lost records: \(stage.name) began again at its beginning "
+                + "\(TimeSpan.age(report.at.timeIntervalSince(at))) ago: storekeeper recover --from a time before that happened"
+        }
+    }
+
+    private func unpublished(_ report: StatusReport) -> [String] {
+        guard let unpublished = report.unpublished.value, let oldest = unpublished.oldest else { return [] }
+        let age = report.at.timeIntervalSince(oldest)
+        guard age > publishing else { return [] }
+        return [
+            "\(unpublished.count) changes are stored and not published to subscriptions.changed, the oldest for "
+                + "\(TimeSpan.age(age)): the state-updater's log says why (Could not publish changes)"
+        ]
     }
 
     private func unreadable(_ report: StatusReport) -> [String] {
         var sentences: [String] = []
         if report.stages.problem != nil { sentences.append("Kafka is unavailable; the lag of the stages is unknown") }
         let database = [
-            report.ledger.problem, report.rejected.problem, report.receivers.problem, report.recovery.problem,
-        ]
-        if database.contains(where: { $0 != nil }) {
-            sentences.append("the database is unavailable; some sections are unknown")
+            ("ledger", report.ledger.problem), ("dead letters", report.rejected.problem),
+            ("receivers", report.receivers.problem), ("recovery", report.recovery.problem),
+            ("publishing", report.unpublished.problem), ("locks", report.blocked.problem),
+        ].filter { $0.1 != nil }.map(\.0)
+        if database.count == 6 {
+            sentences.append("the database is unavailable; check that Postgres runs and answers (disk, connections)")
+        } else if !database.isEmpty {
+            sentences.append(
+                "the database is unavailable for some sections (\(database.joined(separator: ", "))), which say why")
         }
         return sentences
     }
@@ -88,6 +150,14 @@ package struct Attention: Sendable {
                 + "storekeeper dead-letters list --stage \($0.stage)"
         }
         let own = rejected.filter { $0.stage == "verifier" }
+        let recent = own.reduce(0) { $0 + $1.recent }
+        if recent >= flood, let most = own.max(by: { $0.recent < $1.recent }) {
+            return later + [
+                "verifier rejected at least \(recent) notifications within ten minutes, most of them for \(most.reason): a client "
+                    + "floods ingest with what Apple did not sign: find its address in the load balancer's log and block it "
+                    + "(allow 17.0.0.0/8 only); storekeeper dead-letters list --from 10m"
+            ]
+        }
         let count = own.reduce(0) { $0 + Int($1.count) }
         guard count > forged, let most = own.max(by: { $0.count < $1.count }) else { return later }
         return later + [

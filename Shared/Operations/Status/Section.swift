@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A section of the status screen: its value, or why it could not be read. An unreadable section hides no other.
 package enum Section<Value: Sendable & Encodable>: Sendable, Encodable {
     case read(Value)
@@ -8,6 +10,20 @@ package enum Section<Value: Sendable & Encodable>: Sendable, Encodable {
             self = .read(try await body())
         } catch {
             self = .unreadable((error as? any HintedError)?.messageWithHint ?? "\(error)")
+        }
+    }
+
+    /// Gives up after a time; what still runs then is cancelled and not waited for, because a client of a dependency that hangs
+    /// may notice it late.
+    package init(within limit: Duration, _ body: @escaping @Sendable () async throws -> Value) async {
+        self = await withCheckedContinuation { continuation in
+            let once = Once(continuation)
+            let work = Task { once.resume(await Section(body)) }
+            Task {
+                try? await Task.sleep(for: limit)
+                once.resume(.unreadable("no answer within \(limit.components.seconds) s"))
+                work.cancel()
+            }
         }
     }
 
@@ -33,4 +49,13 @@ package enum Section<Value: Sendable & Encodable>: Sendable, Encodable {
             try container.encode(problem, forKey: .unreadable)
         }
     }
+}
+
+/// Resumes a continuation the first time.
+private final class Once<Value: Sendable>: Sendable {
+    private let continuation: Mutex<CheckedContinuation<Value, Never>?>
+
+    init(_ continuation: CheckedContinuation<Value, Never>) { self.continuation = Mutex(continuation) }
+
+    func resume(_ value: Value) { continuation.withLock { $0.take() }?.resume(returning: value) }
 }

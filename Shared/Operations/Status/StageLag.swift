@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Kafka
+import Pipeline
 import Storage
 
 /// Reads the lag of each stage from Kafka: in records, and as the age of the oldest unread record.
@@ -15,10 +16,14 @@ package struct StageLag: Sendable {
     package let configuration: KafkaConfiguration
     /// Where the state-updater stands: its position is in the database, and Kafka's copy is ahead after a restore.
     package let positions: PositionStore
+    /// When the answer has to be there.
+    package let deadline: ContinuousClock.Instant
 
     private static let patience: Duration = .seconds(5)
-    /// A worker that works settles several batches meanwhile.
+    /// Between two looks at a stage that is far behind: a worker that works settles several batches meanwhile.
     private static let secondLook: Duration = .seconds(3)
+    /// For the second look itself.
+    private static let reserve: Duration = .milliseconds(500)
 
     /// In pipeline order.
     package static let readers = ServiceKind.allCases.reversed().flatMap { role in
@@ -50,13 +55,15 @@ package struct StageLag: Sendable {
         let oldest = try await oldest(lags.filter { $0.records > 0 })
         let behind = oldest.map { max(0, now.timeIntervalSince($0)) }
         var isStalled = false
-        if let behind, behind > Attention().lag {
-            try await Task.sleep(for: Self.secondLook)
+        let pause = min(Self.secondLook, deadline - .now - Self.reserve)
+        if let behind, behind > Attention().lag, pause > .zero {
+            try await Task.sleep(for: pause)
             isStalled = try await self.lags(reader, admin).map(\.committed) == lags.map(\.committed)
         }
         return StatusReport.Stage(
             name: reader.name, topic: reader.topic, waiting: lags.reduce(0) { $0 + $1.records }, behindSeconds: behind,
-            isStalled: isStalled, settled: lags.reduce(0) { $0 + ($1.committed ?? $1.low) })
+            isStalled: isStalled, settled: lags.reduce(0) { $0 + ($1.committed ?? $1.low) },
+            restartedAt: lags.compactMap { PositionEvidence(text: $0.metadata).restartedAt }.max())
     }
 
     private func lags(_ reader: Reader, _ admin: KafkaAdmin) async throws -> [PartitionLag] {
@@ -64,12 +71,16 @@ package struct StageLag: Sendable {
         if reader.group == ServiceName.stateUpdater.group {
             // Where the database cannot be asked the screen says so elsewhere; Kafka's copy is better than nothing.
             let cluster = try await admin.clusterId()
-            if let stored = try? await positions.all(cluster: cluster, group: reader.group) {
-                let offsets = Dictionary(
+            let partitions = lags.map { (topic: $0.partition.topic, partition: $0.partition.partition) }
+            if let stored = try? await positions.stored(cluster: cluster, group: reader.group, partitions: partitions) {
+                let positions = Dictionary(
                     uniqueKeysWithValues: stored.map {
-                        (TopicPartition(topic: $0.topic, partition: $0.partition), $0.offset)
+                        (TopicPartition(topic: $0.next.topic, partition: $0.next.partition), $0)
                     })
-                for index in lags.indices { lags[index].committed = offsets[lags[index].partition] }
+                for index in lags.indices {
+                    lags[index].committed = positions[lags[index].partition]?.next.offset
+                    lags[index].metadata = positions[lags[index].partition]?.evidence
+                }
             }
         }
         return lags
@@ -78,23 +89,12 @@ package struct StageLag: Sendable {
     /// When the oldest unread record was written; nil where the broker does not return it in time.
     private func oldest(_ lags: [PartitionLag]) async throws -> Date? {
         guard !lags.isEmpty else { return nil }
-        // One record of each partition is enough, however many wait.
-        var configuration = configuration
-        configuration.overrides.merge(
-            ["fetch.message.max.bytes": "65536", "queued.max.messages.kbytes": "1024"]) { _, own in own }
-        let consumer = try Consumer(configuration, group: "\(ServiceName.storekeeper.group).status", logger: .silent)
-        try await consumer.assign(
-            lags.map { TopicPartitionOffset($0.partition, offset: max($0.committed ?? $0.low, $0.low)) })
-        var unseen = Set(lags.map(\.partition))
-        var oldest: Date?
-        let deadline = ContinuousClock.now + Self.patience
-        while !unseen.isEmpty, ContinuousClock.now < deadline {
-            guard case .records(let records) = try await consumer.turn(limit: 1000, wait: .seconds(1)) else { continue }
-            for record in records where unseen.remove(record.topicPartition) != nil {
-                if let timestamp = record.timestamp { oldest = min(oldest ?? timestamp, timestamp) }
-            }
-        }
+        let consumer = try Consumer(
+            configuration.fetchingLittle, group: "\(ServiceName.storekeeper.group).status", logger: .silent)
+        let first = try await consumer.firstRecords(
+            at: lags.map { TopicPartitionOffset($0.partition, offset: max($0.committed ?? $0.low, $0.low)) },
+            within: Self.patience)
         await consumer.close(deadline: .seconds(1))
-        return oldest
+        return first.values.compactMap(\.timestamp).min()
     }
 }

@@ -3,39 +3,93 @@ import Kafka
 import Postgres
 import Storage
 
-/// Reads the sections of the status screen independently.
+/// Reads the sections of the status screen independently of one another, each within the same time.
 package struct StatusReader: Sendable {
     package let database: PostgresConfiguration
     package let kafka: KafkaConfiguration
     /// Number of recent notifications for the latency.
     package let sample: Int
+    /// Time for one section.
+    package let limit: Duration
 
-    package init(database: PostgresConfiguration, kafka: KafkaConfiguration, sample: Int) {
+    package init(
+        database: PostgresConfiguration, kafka: KafkaConfiguration, sample: Int, limit: Duration = .seconds(2)
+    ) {
+        var database = database
+        // libpq knows no shorter one.
+        database.connectTimeout = max(.seconds(2), limit)
+        database.statementTimeout = limit
+        database.answerTimeout = limit
         self.database = database
         self.kafka = kafka
         self.sample = sample
+        self.limit = limit
     }
 
     package func report(at now: Date) async -> StatusReport {
-        let connection = PostgresConnection(database, logger: .silent)
-        async let stages = Section {
-            try await StageLag(configuration: kafka, positions: PositionStore(connection)).stages(now: now)
+        async let stages = Section(within: limit) { [kafka, database, limit] in
+            try await Self.connected(to: database) { connection in
+                try await StageLag(
+                    configuration: kafka, positions: PositionStore(connection), deadline: .now + limit
+                ).stages(now: now)
+            }
         }
-        async let topics = (try? await TopicProblems(configuration: kafka).sentences()) ?? []
-        // One connection runs the queries in sequence, Kafka in parallel.
-        let ledger = await Section { try await self.ledger(connection) }
-        let rejected = await Section { try await self.rejected(connection, now) }
-        let receivers = await Section { try await self.receivers(connection, now) }
-        let recovery = await Section { try await RecoveryStatus(connection, now: now) }
+        async let topics = Section(within: limit) { [kafka] in try await TopicProblems(configuration: kafka).sentences()
+        }
+        // Each has a connection of its own, so that one that waits for a lock delays no other.
+        async let ledger = read { try await self.ledger($0) }
+        async let rejected = read { try await self.rejected($0, now) }
+        async let receivers = read { try await self.receivers($0, now) }
+        async let recovery = read { try await RecoveryStatus($0, now: now) }
+        async let unpublished = read { try await self.unpublished($0) }
+        async let blocked = read { try await self.blocked($0) }
+        async let unknownDurations = read { try await self.unknownDurations($0) }
+        async let rejectedTransfers = read { try await self.rejectedTransfers($0, now) }
+        async let isYoung = read { try await self.isYoung($0, now) }
         var report = StatusReport(
-            at: now, stages: await stages, ledger: ledger, rejected: rejected, receivers: receivers, recovery: recovery)
-        report.unknownDurations = (try? await self.unknownDurations(connection)) ?? []
-        report.rejectedTransfers = (try? await self.rejectedTransfers(connection, now)) ?? []
-        report.isYoung = (try? await isYoung(connection, now)) ?? false
-        report.topicProblems = await topics
+            at: now, stages: await stages, ledger: await ledger, rejected: await rejected, receivers: await receivers,
+            recovery: await recovery, unpublished: await unpublished, blocked: await blocked)
+        report.unknownDurations = await unknownDurations.value ?? []
+        report.rejectedTransfers = await rejectedTransfers.value ?? []
+        report.isYoung = await isYoung.value ?? false
+        report.topicProblems = await topics.value ?? []
         report.attention = Attention().sentences(on: report)
-        await connection.close()
+        report.hints = Attention().hints(on: report)
         return report
+    }
+
+    private func read<Value: Sendable & Encodable>(
+        _ body: @escaping @Sendable (PostgresConnection) async throws -> Value
+    ) async -> Section<Value> {
+        await Section(within: limit) { [database] in try await Self.connected(to: database, body) }
+    }
+
+    private static func connected<Value: Sendable>(
+        to database: PostgresConfiguration, _ body: @Sendable (PostgresConnection) async throws -> Value
+    ) async throws -> Value {
+        let connection = PostgresConnection(database, logger: .silent)
+        do {
+            let value = try await body(connection)
+            await connection.close()
+            return value
+        } catch {
+            await connection.close()
+            throw error
+        }
+    }
+
+    private func unpublished(_ connection: PostgresConnection) async throws -> StatusReport.Unpublished {
+        guard let waiting = try await OutboxStore(connection).unpublished() else { return StatusReport.Unpublished() }
+        return StatusReport.Unpublished(count: waiting.count, oldest: waiting.oldest)
+    }
+
+    private func blocked(_ connection: PostgresConnection) async throws -> [StatusReport.Blocked] {
+        try await connection.execute(BlockingSession.all).map { row in
+            let session = try BlockingSession(row)
+            return StatusReport.Blocked(
+                application: session.waitingApplication, since: session.waitingSince, by: session.sentence,
+                process: session.process)
+        }
     }
 
     /// A heartbeat is sent when its minute is over, and the scheduler stores it in its next round.
@@ -70,15 +124,16 @@ package struct StatusReader: Sendable {
     }
 
     private func rejected(_ connection: PostgresConnection, _ now: Date) async throws -> [StatusReport.Rejected] {
-        try await IncidentStore(connection).rejections(since: now.addingTimeInterval(-86_400)).map {
-            StatusReport.Rejected(stage: $0.stage, reason: $0.reason, count: $0.count)
+        try await IncidentStore(connection).rejections(since: now.addingTimeInterval(-86_400), now: now).map {
+            StatusReport.Rejected(stage: $0.stage, reason: $0.reason, count: $0.count, recent: $0.recent)
         }
     }
 
     private func receivers(_ connection: PostgresConnection, _ now: Date) async throws -> [StatusReport.Receiver] {
         try await IncidentStore(connection).receivers(since: now.addingTimeInterval(-3600)).map {
             StatusReport.Receiver(
-                instance: $0.instance, lastMinute: $0.lastMinute, accepted: $0.accepted, rejected: $0.rejected)
+                instance: $0.instance, lastMinute: $0.lastMinute, accepted: $0.accepted, rejected: $0.rejected,
+                unavailable: $0.unavailable, lastUnavailable: $0.lastUnavailable)
         }
     }
 }

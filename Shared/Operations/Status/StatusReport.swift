@@ -14,6 +14,9 @@ package struct StatusReport: Sendable, Encodable {
         package var isStalled = false
         /// Records that it has settled since the topic began; the difference of two looks is its rate.
         package var settled: Int64?
+        /// When it last began again at the start of its topic, because the topic does not have the records that it had read; nil
+        /// where that is more than a day ago.
+        package var restartedAt: Date?
     }
 
     /// The newest notifications of the ledger.
@@ -32,6 +35,8 @@ package struct StatusReport: Sendable, Encodable {
         package var stage: String
         package var reason: String
         package var count: Int
+        /// Within ten minutes.
+        package var recent = 0
     }
 
     /// A receiver that sent a heartbeat within the last hour.
@@ -41,6 +46,26 @@ package struct StatusReport: Sendable, Encodable {
         package var lastMinute: Date
         package var accepted: Int64
         package var rejected: Int64
+        /// Answered 500 or above, so that Apple repeats them.
+        package var unavailable: Int64 = 0
+        /// The last minute with such an answer.
+        package var lastUnavailable: Date?
+    }
+
+    /// Changes that `subscriptions.changed` does not have yet.
+    package struct Unpublished: Sendable, Encodable, Equatable {
+        package var count: Int64 = 0
+        package var oldest: Date?
+    }
+
+    /// A statement that waits for a lock.
+    package struct Blocked: Sendable, Encodable, Equatable {
+        package var application: String
+        package var since: Date?
+        /// Who blocks it.
+        package var by: String
+        /// Process of the session that blocks it; 0 for a prepared transaction.
+        package var process: Int32
     }
 
     /// A non-renewing product whose duration an operator has to set.
@@ -64,6 +89,8 @@ package struct StatusReport: Sendable, Encodable {
     package var rejected: Section<[Rejected]>
     package var receivers: Section<[Receiver]>
     package var recovery: Section<RecoveryStatus>
+    package var unpublished: Section<Unpublished> = .read(Unpublished())
+    package var blocked: Section<[Blocked]> = .read([])
     /// The deployment is so young that no receiver can have sent a heartbeat yet.
     package var isYoung = false
     /// Topics that are not as meant, one sentence each.
@@ -72,4 +99,6 @@ package struct StatusReport: Sendable, Encodable {
     package var rejectedTransfers: [RejectedTransfers] = []
     /// Problems, most urgent first; filled by ``Attention``.
     package var attention: [String] = []
+    /// What an operator may want to set or know, and what is no problem; filled by ``Attention``.
+    package var hints: [String] = []
 }

@@ -16,9 +16,18 @@ final class ConnectionHandle {
     private var unanswered: [Step] = []
     /// SQL by name of what was sent to be prepared and is not answered yet.
     private var preparing: [String: String] = [:]
+    /// How long the server may be silent while an answer is due; nil waits for ever.
+    private let answerTimeout: Duration?
+    /// Asked once for each answer that is late, with ``backendProcess``: what the statement waits for.
+    private let explain: (Int32) -> String?
+    private var explanation: String?
+    private var isSilent = false
 
     /// Connects, blocking until the server answered or the connect timeout of every host passed.
-    init(connecting parameters: [(keyword: String, value: String)], logger: Logger) throws(PostgresError) {
+    init(
+        connecting parameters: [(keyword: String, value: String)], answerTimeout: Duration?,
+        explaining explain: @escaping (Int32) -> String? = { _ in nil }, logger: Logger
+    ) throws(PostgresError) {
         let keywords = CStrings(parameters.map(\.keyword))
         let values = CStrings(parameters.map(\.value))
         // expand_dbname = 1: `dbname` is the URL.
@@ -30,6 +39,10 @@ final class ConnectionHandle {
             throw Self.rejection(String(cString: PQerrorMessage(pointer)).trimmingNewlines)
         }
         self.pointer = pointer
+        self.answerTimeout = answerTimeout
+        self.explain = explain
+        // Otherwise sending to a server that reads nothing would block for ever.
+        PQsetnonblocking(pointer, 1)
         self.notices = NoticeLog(logger: logger)
         // libpq calls back on this thread inside its other functions; it borrows `notices`, which `self` keeps alive
         // until after PQfinish.
@@ -63,8 +76,19 @@ final class ConnectionHandle {
     /// Several statements separated by semicolons, in one implicit transaction unless they say otherwise.
     func run(script: String) throws(PostgresError) {
         guard !script.utf8.contains(0) else { throw PostgresError(.programming, "the script holds a NUL byte") }
-        guard let result = PQexec(pointer, script) else { throw lost() }
-        if let error = ResultHandle(takingOwnershipOf: result).error { throw error }
+        explanation = nil
+        guard PQsendQuery(pointer, script) == 1 else { throw lost() }
+        try finish()
+    }
+
+    /// Waits for all results of what was sent outside of a pipeline.
+    private func finish() throws(PostgresError) {
+        var failure: PostgresError?
+        while let result = takeResult() {
+            if let error = ResultHandle(takingOwnershipOf: result).error { failure = failure ?? explained(error) }
+        }
+        if isLost { throw failure ?? lost() }
+        if let failure { throw failure }
     }
 
     /// Has the server deliver the notifications of a channel.
@@ -96,8 +120,8 @@ final class ConnectionHandle {
     /// Prepares a statement and leaves the types of its parameters to the server.
     func prepare(_ statement: Statement) throws(PostgresError) {
         guard let name = statement.name, try !isPrepared(statement, as: name) else { return }
-        guard let result = PQprepare(pointer, name, statement.sql, 0, nil) else { throw lost() }
-        if let error = ResultHandle(takingOwnershipOf: result).error { throw error.during(statement) }
+        guard PQsendPrepare(pointer, name, statement.sql, 0, nil) == 1 else { throw lost() }
+        do { try finish() } catch { throw error.during(statement) }
         prepared[name] = statement.sql
     }
 
@@ -125,6 +149,7 @@ final class ConnectionHandle {
             unanswered = []
             preparing = [:]
         }
+        explanation = nil
         guard PQpipelineSync(pointer) == 1 else { throw lost() }
         let outcome = answers()
         guard PQexitPipelineMode(pointer) == 1 else { throw outcome.failure ?? lost() }
@@ -187,16 +212,61 @@ final class ConnectionHandle {
             }
         }
         // The end of the pipeline; on a lost connection there is none.
-        while let result = PQgetResult(pointer) { PQclear(result) }
-        return (results, failure)
+        while let result = takeResult() { PQclear(result) }
+        return (results, failure.map(explained))
     }
 
     /// The result of one statement of a pipeline and the nil that follows it.
     private func next() -> ResultHandle? {
-        guard let first = PQgetResult(pointer) else { return nil }
+        guard let first = takeResult() else { return nil }
         let result = ResultHandle(takingOwnershipOf: first)
-        while let more = PQgetResult(pointer) { PQclear(more) }
+        while let more = takeResult() { PQclear(more) }
         return result
+    }
+
+    /// The next result, or nil at the end of those of a statement, and where the server is silent for too long.
+    private func takeResult() -> OpaquePointer? {
+        guard !isBroken, awaitAnswer() else { return nil }
+        return PQgetResult(pointer)
+    }
+
+    /// Sends what is left to send and waits until a result is there, or the connection is lost.
+    /// - Returns: false where the server was silent for too long, so that the connection is given up.
+    private func awaitAnswer() -> Bool {
+        var lastProgress = ContinuousClock.now
+        var isExplained = false
+        while true {
+            let unsent = PQflush(pointer)
+            guard unsent == 1 || PQisBusy(pointer) == 1 else { return true }
+            var socket = pollfd(
+                fd: PQsocket(pointer), events: Int16(unsent == 1 ? POLLIN | POLLOUT : POLLIN), revents: 0)
+            // In slices, because TLS may hold bytes that the socket does not tell of.
+            poll(&socket, 1, 200)
+            if socket.revents & Int16(POLLIN | POLLOUT) != 0 { lastProgress = .now }
+            // What is wrong with the connection is in the result.
+            guard PQconsumeInput(pointer) == 1, PQstatus(pointer) == CONNECTION_OK else { return true }
+            let waited = lastProgress.duration(to: .now)
+            if waited > Self.patience, !isExplained {
+                explanation = explain(backendProcess)
+                isExplained = true
+            }
+            if let answerTimeout, waited > answerTimeout {
+                (isSilent, isBroken) = (true, true)
+                return false
+            }
+        }
+    }
+
+    /// An answer that takes longer is worth asking why. Shorter than the timeouts of statements and of locks.
+    private static let patience = Duration.seconds(3)
+
+    /// With what it waited for, where that is why it failed.
+    private func explained(_ error: PostgresError) -> PostgresError {
+        defer { explanation = nil }
+        guard let explanation, error.sqlState == nil || ["55P03", "57014"].contains(error.sqlState) else {
+            return error
+        }
+        return error.explained(by: explanation)
     }
 
     private func isPrepared(_ statement: Statement, as name: String) throws(PostgresError) -> Bool {
@@ -209,6 +279,13 @@ final class ConnectionHandle {
 
     private func lost() -> PostgresError {
         isBroken = true
+        if isSilent, let answerTimeout {
+            return explained(
+                PostgresError(
+                    .connectionLost,
+                    "Postgres has not answered for \(answerTimeout.components.seconds) s: it hangs, or the network drops "
+                        + "packets"))
+        }
         let message = String(cString: PQerrorMessage(pointer)).trimmingNewlines
         return PostgresError(.connectionLost, message.isEmpty ? "the connection to Postgres was lost" : message)
     }

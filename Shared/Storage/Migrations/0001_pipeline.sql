@@ -19,6 +19,8 @@ create table consumer_position (
     cluster text not null,
     consumer_group text not null,
     topic text not null,
+    -- Digests of records before the offset, which show that the topic is still the one that was read; null where nothing was.
+    evidence text,
     primary key (cluster, consumer_group, topic, partition)
 ) with (fillfactor = 50); -- updated with every batch: free space allows in-place updates
 
@@ -91,3 +93,22 @@ create table operator_action (
 );
 create index operator_action_by_subject on operator_action (subject, id);
 create index operator_action_by_time on operator_action (acted_at);
+
+-- Which sessions of ours wait for locks, and the sessions that hold them. Its owner may read what other users run
+-- (pg_read_all_stats); its callers learn of the sessions in their way and of nothing else.
+create function blocked_sessions()
+returns table (
+    waiting_since timestamptz, since timestamptz, waiting integer, process integer, waiting_application text,
+    waiting_statement text, user_name text, application text, statement text)
+language sql stable security definer
+set search_path from current
+as $$
+    select held.query_start, coalesce(other.xact_start, other.query_start), held.pid, blocking.pid, held.application_name,
+        left(held.query, 200), other.usename::text, other.application_name, left(other.query, 200)
+    from pg_stat_activity held
+    cross join lateral unnest(pg_blocking_pids(held.pid)) as blocking (pid)
+    left join pg_stat_activity other on other.pid = blocking.pid
+    where held.datname = current_database() and held.application_name like 'storekeeper%'
+    order by held.pid, blocking.pid
+$$;
+revoke execute on function blocked_sessions() from public;

@@ -46,7 +46,8 @@ begin
         end if;
         for object in
             select p.oid::regprocedure as name,
-                p.prosecdef and role_name not in ('storekeeper_migrator', 'storekeeper_scheduler')
+                p.prosecdef and (p.proname <> 'blocked_sessions' or role_name = 'storekeeper_api')
+                    and role_name not in ('storekeeper_migrator', 'storekeeper_scheduler')
                     and (role_name not in ('storekeeper_api', 'storekeeper_console')
                         or p.proname not in ('erase_account', 'sweep_erased_account'))
                     and (role_name <> 'storekeeper_api' or p.proname <> 'set_product_durations')
@@ -57,7 +58,8 @@ begin
                     select from pg_depend d
                     where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
         loop
-            -- Only the scheduler, which creates and drops months, may execute security definer functions; the API and the
+            -- Only the scheduler, which creates and drops months, may execute security definer functions; all but the API the
+            -- one that names who holds a lock; the API and the
             -- console those that erase an account, and the API the one that sets durations.
             if object.is_denied then
                 execute format('revoke execute on function %s from %I', object.name, role_name);
@@ -66,6 +68,15 @@ begin
             end if;
         end loop;
     end loop;
+
+    -- For blocked_sessions(), which names who holds a lock. Without it the function names the session and not its statement.
+    begin
+        if not pg_has_role('storekeeper_migrator', 'pg_read_all_stats', 'member') then
+            grant pg_read_all_stats to storekeeper_migrator;
+        end if;
+    exception
+        when insufficient_privilege or undefined_object then null;
+    end;
 
     -- No role needs temporary tables, which could have the name of a table of this schema. Every role has the privileges of
     -- PUBLIC, so they are revoked from PUBLIC. Where this user may not, the audit after this script names what is open.

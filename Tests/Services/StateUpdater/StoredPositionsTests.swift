@@ -25,7 +25,7 @@ import Testing
             let consumer = try Consumer(
                 harness.broker.configuration, group: "g", offsetReset: .error, logger: .quiet)
             let store = PositionStore(harness.connection)
-            let positions = StoredPositions(store, consumer: consumer, group: "g", logger: .quiet)
+            let positions = StoredPositions(store, consumer: consumer, group: "g")
             try await body(positions, store, try await consumer.clusterId())
             await consumer.close(deadline: .seconds(5))
         }
@@ -34,7 +34,7 @@ import Testing
     @Test func `StoredPositions begins a new partition at the earliest record and stores its offset`() async throws {
         try await Self.with(records: 3) { positions, store, cluster in
             let begin = try await positions.positions(of: [Self.partition])
-            #expect(begin == [TopicPartitionOffset(Self.partition, offset: 0)])
+            #expect(begin == [TopicPartitionOffset(Self.partition, offset: TopicPartitionOffset.beginning)])
             let stored = try await store.all(cluster: cluster, group: "g")
             #expect(stored == [LogPosition(topic: Self.topic, partition: 0, offset: 0)])
         }
@@ -78,28 +78,26 @@ import Testing
                 cluster: "another", group: "g",
                 lowWatermarks: [LogPosition(topic: Self.topic, partition: 0, offset: 2)])
             let begin = try await positions.positions(of: [Self.partition])
-            #expect(begin.map(\.offset) == [0])
+            #expect(begin.map(\.offset) == [TopicPartitionOffset.beginning])
         }
     }
 
-    @Test
-    func
-        `A partition that ends before the stored offset stops the worker, and the error names the command to reset it`()
+    @Test func `StoredPositions keeps evidence beside the offset, and stores where a restart begins`()
         async throws
     {
         try await Self.with(records: 3) { positions, store, cluster in
-            _ = try await store.establish(
-                cluster: cluster, group: "g", lowWatermarks: [LogPosition(topic: Self.topic, partition: 0, offset: 4)])
-            let beyond = await #expect(throws: PositionBeyondTopicEnd.self) {
-                try await positions.positions(of: [Self.partition])
-            }
-            #expect(beyond?.high == 3)
-            #expect(beyond?.description.contains("storekeeper offsets reset") == true)
-            // The command deletes the offset, and reading begins at the earliest record.
-            let deleted = try await store.delete(cluster: cluster, group: "g", topic: Self.topic)
-            #expect(deleted == 1)
-            let begin = try await positions.positions(of: [Self.partition])
-            #expect(begin.map(\.offset) == [0])
+            _ = try await positions.positions(of: [Self.partition])
+            let evidence = PositionEvidence([.init(offset: 1, digest: 7)])
+            let span = Span(partition: Self.partition, first: 0, next: 2, evidence: evidence)
+            #expect(try await store.move(try await positions.moves(for: [span])) == 1)
+            let continued = TopicPartitionOffset(Self.partition, offset: 2, metadata: evidence.text)
+            #expect(try await positions.positions(of: [Self.partition]) == [continued])
+            let restart = TopicPartitionOffset(
+                Self.partition, offset: 0,
+                metadata: PositionEvidence(restartedAt: Date(timeIntervalSince1970: 1)).text)
+            try await positions.restart([restart])
+            #expect(try await positions.positions(of: [Self.partition]) == [restart])
+            #expect(try await store.all(cluster: cluster, group: "g").map(\.offset) == [0])
         }
     }
 }

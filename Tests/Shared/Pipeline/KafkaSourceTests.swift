@@ -123,6 +123,8 @@ import Testing
             }
         }
 
+        func restart(_ positions: [TopicPartitionOffset]) { settle(positions[0].offset) }
+
         func haveChanged(for partitions: [TopicPartition]) -> Bool { offset.withLock { $0.stored != $0.known } }
     }
 
@@ -149,6 +151,8 @@ import Testing
         func positions(of partitions: [TopicPartition]) -> [TopicPartitionOffset] {
             partitions.map { TopicPartitionOffset($0, offset: TopicPartitionOffset.committed) }
         }
+
+        func restart(_ positions: [TopicPartitionOffset]) {}
     }
 
     @Test func `Worker that owns partitions and gets no records is not alive after a minute`() async throws {
@@ -178,10 +182,12 @@ import Testing
 private struct SourceHarness {
     let partition = TopicPartition(topic: "in", partition: 0)
     let broker: DevelopmentBroker
+    let reader: Consumer
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     init(records: Int) async throws {
         broker = try DevelopmentBroker(topics: [("in", 1)])
+        reader = try Consumer(broker.configuration.fetchingLittle, group: "group", logger: logger)
         let producer = try Producer(broker.configuration, logger: logger)
         try await producer.send((0..<records).map { ProducerRecord(topic: "in", key: nil, value: Array("\($0)".utf8)) })
     }
@@ -199,8 +205,8 @@ private struct SourceHarness {
         checkInterval: Duration = .seconds(5)
     ) -> KafkaSource {
         KafkaSource(
-            member, for: "test", startingAt: starting ?? CommittedPositions(member), limit: 3,
-            of: partition.topic, checkInterval: checkInterval, logger: logger)
+            member, reader: reader, for: "test", startingAt: starting ?? CommittedPositions(member), limit: 3,
+            of: partition.topic, checkInterval: checkInterval, now: { Date() }, logger: logger)
     }
 
     /// The next batch, after the group's assignment.

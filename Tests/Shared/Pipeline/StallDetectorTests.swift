@@ -23,7 +23,7 @@ import Testing
     @Test func `StallDetector counts from the last processed record`() {
         var detector = StallDetector()
         detector.observed(backlog, at: start)
-        detector.received()
+        detector.received(at: after(49))
         detector.handled(at: after(50))
         detector.observed(backlog, at: after(55))
         #expect(detector.complaint(at: after(110)) == nil)
@@ -65,24 +65,44 @@ import Testing
         #expect(detector.isHung(at: after(601)))
     }
 
-    @Test func `StallDetector leaves a current batch to the loop's own limit`() {
+    @Test func `StallDetector counts a batch in hand as a stall after half a minute, and never as a hang`() {
         var detector = StallDetector()
-        detector.observed(backlog, at: start)
-        detector.received()
-        #expect(detector.complaint(at: after(100)) == nil)
-        #expect(detector.duration(at: after(100)) == .zero)
+        detector.received(at: start)
+        detector.observed(backlog, at: after(5))
+        #expect(detector.duration(at: after(30)) == .zero && detector.complaint(at: after(30)) == nil)
+        #expect(detector.duration(at: after(31)) == .seconds(31))
+        #expect(
+            detector.complaint(at: after(31))
+                == "has not finished a batch of records for 31 s; it waits for an answer of a dependency")
+        #expect(detector.silence(at: after(4000)) == .zero && !detector.isHung(at: after(4000)))
+        detector.handled(at: after(4000))
+        #expect(detector.duration(at: after(4000)) == .zero && detector.complaint(at: after(4000)) == nil)
     }
 
-    @Test func `StallDetector gives failing attempts ten minutes and names their error at once`() {
+    @Test func `StallDetector counts a batch from its first attempt and names the error, and failing is no hang`() {
         var detector = StallDetector()
-        detector.observed(backlog, at: start)
-        for second in stride(from: 5, through: 600, by: 20) {
-            detector.received()
-            detector.failed("connection refused", at: after(second))
+        for second in stride(from: 5, through: 4000, by: 20) {
+            detector.received(at: after(second))
+            detector.observed(backlog, at: after(second + 1))
+            detector.failed("connection refused", at: after(second + 10))
         }
-        #expect(detector.complaint(at: after(600))?.hasSuffix("every attempt fails: connection refused") == true)
-        #expect(!detector.isHung(at: after(600)))
-        #expect(detector.isHung(at: after(601)))
+        #expect(
+            detector.complaint(at: after(4000))
+                == "has not finished a batch of records for 3995 s; every attempt fails: connection refused")
+        #expect(detector.duration(at: after(4000)) == .seconds(3995))
+        #expect(!detector.isHung(at: after(4000)))
+    }
+
+    @Test func `StallDetector forgets a batch whose partitions went to another instance`() {
+        var detector = StallDetector()
+        detector.received(at: start)
+        detector.failed("another worker holds the partition", at: after(1))
+        detector.ownsNothing()
+        #expect(detector.complaint(at: after(100)) == nil)
+        detector.received(at: after(100))
+        detector.failed("another worker holds the partition", at: after(101))
+        detector.observed(nil, at: after(102))
+        #expect(detector.duration(at: after(1000)) == .zero)
     }
 
     @Test func `StallDetector reports a hang when nothing follows a failed attempt`() {

@@ -1,7 +1,11 @@
 import Dispatch
+import Foundation
 import Postgres
 import TestSupport
 import Testing
+
+/// The server's processes are on this machine.
+private let ownsServer = ProcessInfo.processInfo.environment["DATABASE_URL"] == nil
 
 @Suite struct ConnectionLossTests {
     static let one = Statement("test-one", "select 1 as one")
@@ -59,6 +63,65 @@ import Testing
             #expect(error?.meaning == .unavailable)
             #expect(error?.isTransient == true)
             #expect(try await connection.backendProcess() == backend)
+        }
+    }
+
+    @Test(.enabled(if: ownsServer)) func `Connection to a server that stands still is given up, and the error says so`()
+        async throws
+    {
+        try await TestDatabase.use(isMigrated: false) { database async throws in
+            var hasty = database
+            hasty.answerTimeout = .seconds(1)
+            let (connection, observer) = (TestDatabase.connection(hasty), TestDatabase.connection(database))
+            let backend = try await connection.backendProcess()
+            #expect(kill(backend, SIGSTOP) == 0)
+            let error = await #expect(throws: PostgresError.self) { try await connection.execute(Self.one) }
+            #expect(error?.meaning == .connectionLost)
+            #expect(error?.message.hasPrefix("Postgres has not answered for 1 s: it hangs") == true)
+            #expect(try await connection.execute(Self.one).count == 1, "on another connection")
+            #expect(kill(backend, SIGCONT) == 0)
+            withExtendedLifetime(observer) {}
+        }
+    }
+
+    @Test(.enabled(if: ownsServer))
+    func `Transaction whose server stands still loses its connection, however much it sends`() async throws {
+        try await TestDatabase.use(isMigrated: false) { database async throws in
+            var hasty = database
+            hasty.answerTimeout = .seconds(1)
+            let connection = TestDatabase.connection(hasty)
+            try await connection.run(unsafeScript: "create table place (name text)")
+            let backend = try await connection.backendProcess()
+            let insert = Statement("test-insert", "insert into place (name) values ($1::text)")
+            // More than the buffers of both ends hold.
+            let large = String(repeating: "x", count: 40 << 20)
+            #expect(kill(backend, SIGSTOP) == 0)
+            let error = await #expect(throws: PostgresError.self) {
+                try await connection.transaction { transaction in _ = try transaction.execute(insert, large) }
+            }
+            #expect(error?.meaning == .connectionLost)
+            #expect(kill(backend, SIGCONT) == 0)
+            #expect(try await connection.execute(Statement("test-count", "select name from place")).isEmpty)
+        }
+    }
+
+    @Test func `Lock timeout names the session that holds the lock, its user and its statement`() async throws {
+        try await TestDatabase.use { database async throws in
+            var hasty = database
+            hasty.lockTimeout = .seconds(5)
+            let (connection, holder) = (TestDatabase.connection(hasty), TestDatabase.connection(database))
+            try await holder.run(unsafeScript: "begin; lock table subscription in access exclusive mode")
+            let error = await #expect(throws: PostgresError.self) {
+                try await connection.execute(Statement("test-read", "select 1 as one from subscription"))
+            }
+            #expect(error?.sqlState == "55P03")
+            let process = try await holder.backendProcess()
+            #expect(
+                error?.message.contains("; session \(process) (user storekeeper, ") == true, "\(error?.message ?? "")")
+            #expect(
+                error?.message.contains("lock table subscription in access exclusive mode") == true,
+                "\(error?.message ?? "")")
+            try await holder.run(unsafeScript: "rollback")
         }
     }
 

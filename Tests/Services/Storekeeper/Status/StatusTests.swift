@@ -12,6 +12,9 @@ import Testing
 @testable import Storekeeper
 
 struct StatusTests {
+    /// On a machine that does other work beside it.
+    private static let status = ["status", "--timeout", "60"]
+
     @Test func `status shows what waits and for how long, what arrived, what was rejected, and the receivers`()
         async throws
     {
@@ -21,7 +24,7 @@ struct StatusTests {
             try await Self.fill(harness, now)
             let environment = harness.environment
 
-            let screen = await CommandOutcome.of(["status"], environment: environment, now: now)
+            let screen = await CommandOutcome.of(Self.status, environment: environment, now: now)
             #expect(screen.code == 2, "no day is complete, and the verifier is behind")
             let verifier = screen.text.split(separator: "\n").first { $0.hasPrefix("  verifier  ") }
             #expect(verifier?.contains(" 2 ") == true, "\(screen.text)")
@@ -33,7 +36,7 @@ struct StatusTests {
                 #expect(screen.text.contains(words), "\(words) in \(screen.text)")
             }
 
-            let json = await CommandOutcome.of(["status", "--json"], environment: environment, now: now)
+            let json = await CommandOutcome.of(Self.status + ["--json"], environment: environment, now: now)
             let report = try #require(
                 try JSONSerialization.jsonObject(with: Data(json.text.utf8)) as? [String: Any])
             let stages = try #require(report["stages"] as? [[String: Any]])
@@ -47,11 +50,11 @@ struct StatusTests {
             var environment = database.environment
             environment["KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:1"
             let born = Date()
-            let young = await CommandOutcome.of(["status"], environment: environment, now: born)
+            let young = await CommandOutcome.of(Self.status, environment: environment, now: born)
             #expect(!young.text.contains("check that Apple can reach ingest"), "\(young.text)")
             #expect(young.text.contains("no heartbeat yet"), "\(young.text)")
             let later = await CommandOutcome.of(
-                ["status"], environment: environment, now: born.addingTimeInterval(300))
+                Self.status, environment: environment, now: born.addingTimeInterval(300))
             #expect(later.text.contains("no receiver was alive within the last hour"), "\(later.text)")
         }
     }
@@ -61,7 +64,7 @@ struct StatusTests {
             _ = try await SampleLedger.fill(database)
             var environment = database.environment
             environment["KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:1"
-            let outcome = await CommandOutcome.of(["status"], environment: environment)
+            let outcome = await CommandOutcome.of(Self.status, environment: environment)
             #expect(outcome.code == 2)
             #expect(outcome.text.contains("! Kafka is unavailable"))
             #expect(outcome.text.contains("  unavailable: "))
@@ -71,10 +74,45 @@ struct StatusTests {
         defer { withExtendedLifetime(broker) {} }
         var environment = broker.environment
         environment["DATABASE_URL"] = "postgres://127.0.0.1:1/none"
-        let outcome = await CommandOutcome.of(["status"], environment: environment)
+        let outcome = await CommandOutcome.of(Self.status, environment: environment)
         #expect(outcome.code == 2)
         #expect(outcome.text.contains("! the database is unavailable"))
         #expect(outcome.text.contains("  verifier"))
+    }
+
+    @Test func `status names the session that holds a lock which a service waits for`() async throws {
+        try await TestDatabase.use { database async throws in
+            var service = database
+            service.applicationName = "storekeeper state-updater"
+            let (holder, waiting) = (TestDatabase.connection(database), TestDatabase.connection(service))
+            var environment = database.environment
+            environment["KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:1"
+            try await holder.run(unsafeScript: "begin; lock table subscription in access exclusive mode")
+            let process = try await holder.backendProcess()
+            async let waits = waiting.execute(Statement("test-waits", "select 1 as one from subscription"))
+            _ = try await TestDatabase.blockedBackends(asking: TestDatabase.connection(database))
+            // Later than the statement began, by the clock of the report.
+            let outcome = await CommandOutcome.of(
+                Self.status, environment: environment, now: Date().addingTimeInterval(5))
+            #expect(
+                outcome.text.contains("! storekeeper state-updater has waited for a lock for "), "\(outcome.text)")
+            #expect(outcome.text.contains("session \(process) "), "\(outcome.text)")
+            #expect(outcome.text.contains("lock table subscription in access exclusive mode"), "\(outcome.text)")
+            try await holder.run(unsafeScript: "rollback")
+            _ = try await waits
+        }
+    }
+
+    @Test func `status answers at the time limit where Postgres accepts connections and says nothing`() async throws {
+        let silent = try SilentServer()
+        let broker = try DevelopmentBroker(routes: Topics.all)
+        defer { withExtendedLifetime(broker) {} }
+        var environment = broker.environment
+        environment["DATABASE_URL"] = "postgres://127.0.0.1:\(silent.port)/none"
+        let outcome = await CommandOutcome.of(["status", "--timeout", "2"], environment: environment)
+        #expect(outcome.code == 2)
+        #expect(outcome.text.contains("! the database is unavailable; check that Postgres runs"), "\(outcome.text)")
+        withExtendedLifetime(silent) {}
     }
 
     @Test func `status without Kafka and database configured exits 78`() async {

@@ -1,0 +1,58 @@
+import Kafka
+
+import struct Foundation.Date
+
+extension KafkaSource {
+    /// The lag of a partition.
+    struct Lag: Sendable, Equatable {
+        var partition: TopicPartition
+        var records: Int64
+        /// Age of the record that is processed; zero at the end of the partition.
+        var seconds: Double
+    }
+
+    /// Of every assigned partition; the current batch counts as not settled.
+    /// - Parameter askingBroker: asks for the end of every partition. Otherwise the last fetch is used, except where
+    ///   there was none yet.
+    func lag(now: Date, askingBroker: Bool = false) async throws -> [Lag] {
+        let partitions = assigned
+        var watermarks: [TopicPartition: Consumer.Watermarks] = [:]
+        if !askingBroker {
+            for partition in partitions { watermarks[partition] = try await consumer.knownWatermarks(partition) }
+        }
+        let unknown = partitions.filter { watermarks[$0] == nil }
+        for (partition, asked) in zip(unknown, try await consumer.watermarks(unknown)) { watermarks[partition] = asked }
+        return partitions.compactMap { partition in
+            // Revoked meanwhile.
+            guard assigned.contains(partition), let (low, high) = watermarks[partition] else { return nil }
+            // Read from the beginning where no position is known.
+            let place = unsettled[partition]
+            let records = max(0, high - max(place?.offset ?? low, low))
+            let age = place?.timestamp.map { max(0, now.timeIntervalSince($0)) } ?? 0
+            return Lag(partition: partition, records: records, seconds: records > 0 ? age : 0)
+        }
+    }
+
+    /// Whether the group has given it partitions.
+    var hasPartitions: Bool { !assigned.isEmpty }
+
+    /// What waits for the whole group, asked of the brokers; nil where nothing does.
+    func groupBacklog() async throws -> StallDetector.Backlog? {
+        let partitions = try await consumer.partitions(of: topic)
+        let committed = try await consumer.committed(partitions)
+        var backlog = StallDetector.Backlog(topic: topic, partitions: 0, records: 0, settledByGroup: 0)
+        for (position, (low, high)) in zip(committed, try await consumer.watermarks(partitions)) {
+            let settled = max(position?.offset ?? low, low)
+            backlog.settledByGroup = (backlog.settledByGroup ?? 0) + settled
+            guard high > settled else { continue }
+            backlog.partitions += 1
+            backlog.records += high - settled
+        }
+        return backlog.records > 0 ? backlog : nil
+    }
+
+    /// The error that the client reported since it last delivered a record, and retries by itself.
+    var clientError: String? {
+        get async { await consumer.lastError.map { "\($0)" } }
+    }
+}
