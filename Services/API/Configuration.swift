@@ -26,7 +26,7 @@ struct Configuration: KafkaVariables, DatabaseVariables {
     let developmentMode = Variable.developmentMode
     let apiKeys = Variable.apiKeysFile.optional
     let apiURL = Variable.apiURL.optional
-    let apiLimitShare = Variable.apiLimitShare(default: "0.05")
+    let apiLimitShare = Variable.apiLimitShare
     let setsAccountTokens = Variable.bool(
         "STOREKEEPER_SET_APP_ACCOUNT_TOKEN",
         "when a restore moves a purchase to another account, set that account's appAccountToken at Apple",

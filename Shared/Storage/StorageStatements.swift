@@ -25,6 +25,7 @@ public enum StorageStatements {
             AccessStore.all, AccessStore.ofAccount, AccessStore.isKnown,
             LifecycleGapStore.find, LifecycleGapStore.remove, LifecycleGapStore.insert, LifecycleGapStore.request,
             TimelineStore.newest, TimelineStore.ofPurchase, TimelineStore.insert,
+            AppleRequestLimitStore.take, AppleRequestLimitStore.pause, AppleRequestLimitStore.close,
             LeaseStore.acquire, LeaseStore.release, OutboxStore.changes, OutboxStore.changesPublished,
             OutboxStore.announcement, OutboxStore.withdraw, OutboxStore.requests, OutboxStore.requestsPublished,
             ProductStore.levels, ProductStore.setLevels, ProductStore.setDurations,

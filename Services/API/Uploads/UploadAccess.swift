@@ -4,6 +4,7 @@ import Chassis
 import Contracts
 import Kafka
 import Pipeline
+import Postgres
 import Signatures
 
 /// What uploads are served with, from the configuration. Without the file of apps nothing can be proven: then everything else
@@ -34,10 +35,12 @@ struct UploadAccess: Sendable {
         let producer = try ProducerService(
             try settings.kafka(), for: .api, messageTimeout: Self.confirmation, logger: context.logger)
         let apple = try settings.apiKeys.map { keys in
-            try AppleAPI(
-                watcher, keys: keys, url: settings.apiURL, limitShare: settings.apiLimitShare,
-                developmentMode: settings.developmentMode,
-                clock: APIClock(now: context.clock.now, random: { .random(in: 0..<1) }))
+            let clock = APIClock(now: context.clock.now, random: { .random(in: 0..<1) })
+            return try AppleAPI(
+                watcher, keys: keys, url: settings.apiURL, developmentMode: settings.developmentMode, clock: clock,
+                limits: SharedAPILimits.each(
+                    PostgresConnection(settings.postgres(for: "api"), logger: context.logger),
+                    share: settings.apiLimitShare, urgency: .interactive, clock: clock, logger: context.logger))
         }
         services = UploadServices(
             verifier: { watcher.verifier },
