@@ -17,7 +17,7 @@ struct UploadAccess: Sendable {
     /// The app waits for the answer: what Kafka does not confirm in this time is sent again by the app.
     private static let confirmation = Duration.seconds(5)
 
-    init(_ context: ServiceContext<Configuration>) throws {
+    init(_ context: ServiceContext<Configuration>, lane: WorkLane) throws {
         let settings = context.settings
         let rejections = RateLimiter(quota: settings.rejectionLimit)
         guard let apps = settings.apps else {
@@ -26,7 +26,7 @@ struct UploadAccess: Sendable {
             services = UploadServices(
                 verifier: { SignedDataVerifier(trust: TrustStore(), apps: AppRegistry(apps: [])) },
                 record: { _ in throw Problem(.unavailable, "Uploads need STOREKEEPER_APPS_FILE; ask the operator.") },
-                apple: nil, rejections: rejections)
+                apple: nil, rejections: rejections, lane: lane)
             all = []
             return
         }
@@ -48,7 +48,7 @@ struct UploadAccess: Sendable {
             record: { try await producer.producer.send($0.map { ProducerRecord(Topics.received, $0) }) },
             apple: apple?.clients, verifyReceipt: Self.verifyReceipt(settings),
             setsAccountTokens: settings.setsAccountTokens,
-            claimAge: settings.claimAge / .seconds(1), rejections: rejections)
+            claimAge: settings.claimAge / .seconds(1), rejections: rejections, lane: lane)
         all =
             (apple.map { [$0] } ?? []) + [
                 watcher, producer,
