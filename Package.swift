@@ -101,7 +101,7 @@ let services: [Target] = [
         [
             "Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", "Signatures", "Subscriptions", "Storage",
             "Bootstrap", "Postgres", "AppStore", "Interpretation", "Operations", hummingbird, lifecycle,
-            hummingbirdCore, hummingbirdTLS, nioSSL,
+            hummingbirdCore, hummingbirdTLS, nioSSL, nio,
         ],
         resources: [.embedInCode("openapi.json")]),
     service(
@@ -231,8 +231,8 @@ let tests: [Target] = [
         [
             "Development",
             "API", "Simulator", "Chassis", "Contracts", "StrictJSON", "Subscriptions", "Storage", "Postgres",
-            "TestSupport", "AppStore", "Signatures", "Kafka", "Pipeline", "Interpretation", logging, lifecycle,
-            hummingbird, httpClient, nio, nioSSL,
+            "TestSupport", "AppStore", "Signatures", "Kafka", "Pipeline", "Interpretation", "Threads", logging,
+            lifecycle, hummingbird, httpClient, nio, nioSSL,
         ]),
     tests(
         "ConsoleTests", "Services/Console",

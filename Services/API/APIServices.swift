@@ -29,22 +29,26 @@ struct APIServices: Sendable {
             store: ClientKeyStore(connection()), clock: context.clock,
             isRead: context.health.readinessCheck("keys", waitingFor: "the first reading of the API keys"),
             logger: context.logger)
-        uploads = try UploadAccess(context)
+        let limits = Configuration.limits(settings)
+        let budgets = KeyBudgets(limits: limits)
+        let lane = WorkLane(seconds: limits.verification, instant: context.clock.instant)
+        uploads = try UploadAccess(context, lane: lane)
         horizon = EventHorizon(database: database, logger: context.logger)
         definitions = DefinitionTable(
             database: database,
             isRead: context.health.readinessCheck("definitions", waitingFor: "the entitlement definitions"),
             logger: context.logger)
         let dependencies = Dependencies(
-            document: document, database: database, keys: keys, horizon: horizon, definitions: definitions,
+            document: document, database: database, keys: keys, budgets: budgets, horizon: horizon,
+            definitions: definitions,
             cursor: Cursor { keys.cursorSecret }, uploads: uploads.services, clock: context.clock,
             newId: { UUID() },
             sleep: { try await Task.sleep(for: $0) }, logger: context.logger)
         self.keys = keys
         let service = APIService(
             router: try Router(document.operations, handlers: Handlers.all(dependencies)),
-            parser: RequestParser(check: document.check), keys: keys,
-            limiter: RateLimiter(quota: settings.rateLimit),
+            parser: RequestParser(check: document.check, timeout: settings.readTimeout), keys: keys,
+            limiter: RateLimiter(quota: settings.rateLimit), budgets: budgets, lane: lane,
             idempotency: Idempotency(database: database, clock: context.clock, logger: context.logger),
             tracer: context.tracer, clock: context.clock, logger: context.logger)
         certificate = try settings.tlsCertificate.flatMap { certificate in
@@ -54,7 +58,9 @@ struct APIServices: Sendable {
         }
         server = APIServer(
             address: settings.address, idleTimeout: settings.idleTimeout,
-            maximumConnections: settings.maximumConnections, service: service, certificate: certificate,
+            connections: ConnectionTable(
+                limit: settings.maximumConnections, patience: (settings.readTimeout, settings.idleTimeout),
+                instant: context.clock.instant), service: service, certificate: certificate,
             logger: context.logger,
             onListening: { PortFile.write($0, to: settings.portFile, logger: context.logger) })
         readiness = SchemaReadiness(context, service: "api")

@@ -26,7 +26,7 @@ struct Configuration: KafkaVariables, DatabaseVariables {
     let developmentMode = Variable.developmentMode
     let apiKeys = Variable.apiKeysFile.optional
     let apiURL = Variable.apiURL.optional
-    let apiLimitShare = Variable.apiLimitShare(default: "0.05")
+    let apiLimitShare = Variable.apiLimitShare
     let setsAccountTokens = Variable.bool(
         "STOREKEEPER_SET_APP_ACCOUNT_TOKEN",
         "when a restore moves a purchase to another account, set that account's appAccountToken at Apple",
@@ -51,11 +51,46 @@ struct Configuration: KafkaVariables, DatabaseVariables {
     let rateLimit = Variable.int(
         "STOREKEEPER_API_RATE_LIMIT", "requests a minute for each API key, on each instance; one more is answered 429",
         default: "6000", in: 1...10_000_000)
+    let keyRequests = Variable.int(
+        "STOREKEEPER_API_KEY_REQUESTS",
+        "requests of one key in progress at a time, on each instance, at most a quarter of the connections; one more is "
+            + "answered 429", default: "\(KeyLimits().requests)", in: 1...1_000_000)
+    let keyBodies = Variable.byteCount(
+        "STOREKEEPER_API_KEY_BODIES",
+        "bytes of one key's request bodies in flight, on each instance; more are answered 429",
+        default: "\(KeyLimits().bodies >> 20)MiB")
+    let maximumBodies = Variable.byteCount(
+        "STOREKEEPER_API_MAX_BODIES", "bytes of all request bodies in flight; more are answered 503",
+        default: "\(KeyLimits().allBodies >> 20)MiB")
+    let keyStreams = Variable.int(
+        "STOREKEEPER_API_KEY_STREAMS",
+        "event streams of one key, on each instance, at most a quarter of the connections; one more is answered 429",
+        default: "\(KeyLimits().streams)", in: 1...1_000_000)
+    let keyWaits = Variable.int(
+        "STOREKEEPER_API_KEY_WAITS",
+        "requests of one key that wait for a change, on each instance; one more is answered at once",
+        default: "\(KeyLimits().waits)", in: 1...1_000_000)
+    let keyVerification = Variable.int(
+        "STOREKEEPER_API_KEY_VERIFICATION",
+        "seconds of processor time within a minute for verifying one key's uploads, on each instance; then they are "
+            + "answered 429", default: "\(KeyLimits().verification)", in: 1...6000)
     let maximumConnections = Variable.int(
-        "STOREKEEPER_API_MAX_CONNECTIONS", "connections open at a time; more wait to be accepted", default: "8192",
-        in: 1...1_000_000)
+        "STOREKEEPER_API_MAX_CONNECTIONS",
+        "connections open at a time; one more closes the one that has been idle longest, without a valid key first",
+        default: "8192", in: 1...1_000_000)
+    let readTimeout = Variable.duration(
+        "STOREKEEPER_API_READ_TIMEOUT",
+        "how long a connection may take to its first request, and the body of a request to arrive", default: "15s")
     let idleTimeout = Variable.duration(
         "STOREKEEPER_API_IDLE_TIMEOUT", "how long a connection may be idle", default: "60s")
+
+    /// No key takes all connections.
+    static func limits(_ settings: Settings<Configuration>) -> KeyLimits {
+        let share = max(1, settings.maximumConnections / 4)
+        return KeyLimits(
+            requests: min(settings.keyRequests, share), bodies: settings.keyBodies, allBodies: settings.maximumBodies,
+            streams: min(settings.keyStreams, share), waits: settings.keyWaits, verification: settings.keyVerification)
+    }
 
     func problems(in settings: Settings<Configuration>) -> [ConfigurationProblem] {
         var problems = settings.kafkaProblems

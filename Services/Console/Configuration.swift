@@ -73,7 +73,7 @@ struct Configuration: KafkaVariables, DatabaseVariables {
     let developmentMode = Variable.developmentMode
     let apiKeys = Variable.apiKeysFile.optional
     let apiURL = Variable.apiURL.optional
-    let apiLimitShare = Variable.apiLimitShare(default: "0.02")
+    let apiLimitShare = Variable.apiLimitShare
     let statusInterval = Variable.duration(
         "STOREKEEPER_CONSOLE_STATUS_INTERVAL", "how often the pipeline is looked at", default: "10s")
 }

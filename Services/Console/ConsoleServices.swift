@@ -33,10 +33,12 @@ struct ConsoleServices: Sendable {
         }
         var apple: AppleAPI?
         if let watcher, let keys = settings.apiKeys {
+            let clock = APIClock(now: context.clock.now, random: { .random(in: 0..<1) })
             apple = try AppleAPI(
-                watcher, keys: keys, url: settings.apiURL, limitShare: settings.apiLimitShare,
-                developmentMode: settings.developmentMode,
-                clock: APIClock(now: context.clock.now, random: { .random(in: 0..<1) }))
+                watcher, keys: keys, url: settings.apiURL, developmentMode: settings.developmentMode, clock: clock,
+                limits: SharedAPILimits.each(
+                    PostgresConnection(configuration, logger: context.logger), share: settings.apiLimitShare,
+                    urgency: .interactive, clock: clock, logger: context.logger))
         }
         let readiness = SchemaReadiness(context, service: "console")
         let status = StatusWatch(

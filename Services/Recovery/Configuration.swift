@@ -13,7 +13,7 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let roots = Variable.rootFiles.optional
     let developmentMode = Variable.developmentMode
     let apiURL = Variable.apiURL.optional
-    let apiLimitShare = Variable.apiLimitShare(default: "0.2")
+    let apiLimitShare = Variable.apiLimitShare
     let attemptsAge = Variable.duration(
         "STOREKEEPER_KEEP_SEND_ATTEMPTS", "retention of Apple's delivery attempts", default: "180d")
     let answersAge = Variable.duration(

@@ -113,7 +113,9 @@ extension Settings<Configuration> {
         let watcher = try TrustWatcher(
             apps: apps, roots: self.roots ?? [], developmentMode: self.developmentMode, logger: logger)
         return try AppleAPI(
-            watcher, keys: keys, url: self.apiURL, limitShare: self.apiLimitShare,
-            developmentMode: self.developmentMode, clock: clock)
+            watcher, keys: keys, url: self.apiURL, developmentMode: self.developmentMode, clock: clock,
+            limits: SharedAPILimits.each(
+                PostgresConnection(self.postgres(for: "recovery"), logger: logger), share: self.apiLimitShare,
+                urgency: .background, clock: clock, logger: logger))
     }
 }

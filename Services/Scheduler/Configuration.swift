@@ -16,7 +16,7 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     let api = Variable.apiURL.optional
     let roots = Variable.rootFiles.optional
     let developmentMode = Variable.developmentMode
-    let limitShare = Variable.apiLimitShare(default: "0.6")
+    let limitShare = Variable.apiLimitShare
     let failuresInterval = Variable.duration(
         "STOREKEEPER_FAILURES_INTERVAL", "interval between two checks for notifications that Apple could not deliver",
         default: "5m")

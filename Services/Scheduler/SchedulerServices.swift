@@ -26,8 +26,10 @@ struct SchedulerServices {
             apps: settings.apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode,
             logger: context.logger)
         apple = try AppleAPI(
-            watcher, keys: settings.keys, url: settings.api, limitShare: settings.limitShare,
-            developmentMode: settings.developmentMode, clock: clock)
+            watcher, keys: settings.keys, url: settings.api, developmentMode: settings.developmentMode, clock: clock,
+            limits: SharedAPILimits.each(
+                PostgresConnection(settings.postgres(for: "scheduler"), logger: context.logger),
+                share: settings.limitShare, urgency: .background, clock: clock, logger: context.logger))
         producerService = try ProducerService(try settings.kafka(), for: .scheduler, logger: context.logger)
         apps = ScheduledApps(
             accepted: { watcher.apps }, clients: apple.clients, deadline: settings.windowLease / 2,

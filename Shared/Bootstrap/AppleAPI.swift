@@ -16,11 +16,11 @@ package struct AppleAPI: Service {
     ///   - watcher: the trusted roots and the configured apps of the moment. Checked here as well.
     ///   - keys: the value of `STOREKEEPER_APP_STORE_API_KEYS_FILE`.
     ///   - url: the value of `STOREKEEPER_APP_STORE_API_URL`; nil is Apple.
-    ///   - limitShare: share of Apple's rate limits to use.
+    ///   - limits: of each app and environment; nil keeps this process alone to Apple's.
     /// - Throws: `ConfigurationProblems` with all problems of keys and URL.
     package init(
-        _ watcher: TrustWatcher, keys: String, url: String?, limitShare: Double, developmentMode: Bool,
-        clock: APIClock
+        _ watcher: TrustWatcher, keys: String, url: String?, developmentMode: Bool, clock: APIClock,
+        limits: (@Sendable (AcceptedApp, AppStoreEnvironment) -> any APILimits)? = nil
     ) throws(ConfigurationProblems) {
         var problems = url.flatMap { Self.objection(to: $0, developmentMode: developmentMode) }.map { [$0] } ?? []
         let (verifier, trusted) = watcher.trusted
@@ -39,7 +39,7 @@ package struct AppleAPI: Service {
         self.keys = APIKeysWatcher(path: keys, apps: trusted.apps, first: file)
         clients = APIClients(
             apps: trusted.apps, keys: file, verifier: verifier, transport: transport, clock: clock, baseURL: url,
-            limitScale: limitShare
+            limits: limits
         ) { attempt in
             Metric.apiRequests.counter(
                 attempt.bundleId, attempt.environment.rawValue, attempt.endpoint.rawValue, attempt.result

@@ -46,11 +46,20 @@ extension Variable where Value == Bool {
 }
 
 extension Variable where Value == Double {
-    /// The share of Apple's rate limits for this process: Apple counts all processes of an app together.
-    package static func apiLimitShare(default text: String) -> Variable {
+    /// The share of Apple's rate limits for all services, which share it through Postgres: Apple counts all processes of an app
+    /// together.
+    package static var apiLimitShare: Variable {
         .double(
             "STOREKEEPER_APP_STORE_API_LIMIT_SHARE",
-            "maximum share of Apple's rate limits for this process; the sum over all processes should be at most 1",
-            default: text, in: 0.01...1)
+            "maximum share of Apple's rate limits for all services together, the same for each; the command line has 0.1 of "
+                + "its own", default: "0.9", in: 0.01...1)
+    }
+
+    /// The share of a process without a database, which the services leave to it.
+    package static var apiLimitShareOfCommandLine: Variable {
+        .double(
+            "STOREKEEPER_APP_STORE_API_LIMIT_SHARE",
+            "maximum share of Apple's rate limits for this process; the services have 0.9", default: "0.1",
+            in: 0.01...1)
     }
 }

@@ -25,6 +25,7 @@ public enum StorageStatements {
             AccessStore.all, AccessStore.ofPurchase, AccessStore.ofAccount, AccessStore.isKnown,
             LifecycleGapStore.find, LifecycleGapStore.remove, LifecycleGapStore.insert, LifecycleGapStore.request,
             TimelineStore.newest, TimelineStore.ofPurchase, TimelineStore.insert,
+            AppleRequestLimitStore.take, AppleRequestLimitStore.pause, AppleRequestLimitStore.close,
             LeaseStore.acquire, LeaseStore.release, OutboxStore.changes, OutboxStore.unpublished,
             OutboxStore.changesPublished,
             OutboxStore.announcement, OutboxStore.withdraw, OutboxStore.requests, OutboxStore.requestsPublished,

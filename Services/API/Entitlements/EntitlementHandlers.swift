@@ -17,7 +17,7 @@ struct EntitlementHandlers: Sendable {
 
     private let reader: EntitlementReader
     private let customers: CustomerHandlers
-    private let waiting: WaitingRequests
+    private let budgets: KeyBudgets
     private let readAfter: ReadAfter
     private let clock: ProcessClock
     private let sleep: @Sendable (Duration) async throws -> Void
@@ -25,7 +25,7 @@ struct EntitlementHandlers: Sendable {
     init(_ dependencies: Dependencies) {
         reader = EntitlementReader(database: dependencies.database, definitions: dependencies.definitions)
         customers = CustomerHandlers(dependencies)
-        waiting = WaitingRequests(limit: 256)
+        budgets = dependencies.budgets
         readAfter = ReadAfter(database: dependencies.database, sleep: dependencies.sleep)
         clock = dependencies.clock
         sleep = dependencies.sleep
@@ -73,12 +73,16 @@ struct EntitlementHandlers: Sendable {
         if let token = request.headers[.readAfter] { isBehind = try await !readAfter.isReached(token) }
         let known = request.headers[.ifNoneMatch]
         let wait = known == nil ? nil : Self.wait(request.headers[.prefer])
+        var hasWaited = true
         var answer = try await read(account, bundleIds, request)
         var tag = answer.tag
-        if let wait, tag == known, waiting.enter() {
-            defer { waiting.leave() }
+        // Beyond the key's own waits a request is answered at once, as if it had not asked to wait.
+        if let wait, tag == known {
+            let place = budgets.enter(request.key.id, .wait)
+            defer { withExtendedLifetime(place) {} }
+            hasWaited = place != nil
             let end = clock.instant() + .seconds(wait)
-            while tag == known, clock.instant() < end, !Task.isShuttingDownGracefully {
+            while hasWaited, tag == known, clock.instant() < end, !Task.isShuttingDownGracefully {
                 try await sleep(Self.interval)
                 answer = try await read(account, bundleIds, request)
                 tag = answer.tag
@@ -96,7 +100,7 @@ struct EntitlementHandlers: Sendable {
         // A kept answer must never hide a purchase: it is asked about again, and costs a 304.
         response.headers[.cacheControl] = "private, no-cache"
         if isBehind { response.headers[.readAfter] = "behind" }
-        if let wait { response.headers[.preferenceApplied] = "wait=\(wait)" }
+        if let wait, hasWaited { response.headers[.preferenceApplied] = "wait=\(wait)" }
         return response
     }
 

@@ -27,7 +27,11 @@ final class EntitlementLookups: Sendable {
     }
 
     private struct State {
-        var waiting: [Lookup] = []
+        /// A statement is of one environment.
+        var waiting: [StoreEnvironment: FairQueue<Lookup>] = [:]
+        /// Environments whose turn it is, the next one first.
+        var turns: [StoreEnvironment] = []
+        var count = 0
         /// Number of statements.
         var underWay = 0
     }
@@ -51,18 +55,20 @@ final class EntitlementLookups: Sendable {
     ) async throws -> [Line] {
         try await withCheckedThrowingContinuation { answer in
             let starts: Bool? = state.withLock { state in
-                guard state.waiting.count < Database.waitingLimit else { return nil }
-                state.waiting.append(
-                    Lookup(
-                        account: account, environment: environment, bundleIds: bundleIds, moment: moment,
-                        answer: answer))
-                guard state.underWay < Self.usual || state.waiting.count > Self.together else { return false }
+                guard state.count < Database.waitingLimit else { return nil }
+                let lookup = Lookup(
+                    account: account, environment: environment, bundleIds: bundleIds, moment: moment, answer: answer)
+                if state.waiting[environment]?.isEmpty ?? true { state.turns.append(environment) }
+                state.waiting[environment, default: FairQueue()].append(lookup, of: ServedKey.id ?? .zero)
+                state.count += 1
+                guard state.underWay < Self.usual || state.count > Self.together else { return false }
                 state.underWay += 1
                 return true
             }
             switch starts {
             case nil: answer.resume(throwing: Database.tooManyWait)
-            case .some(true): Task { await self.run() }
+            // Not on behalf of one key: the statement is of several.
+            case .some(true): Task { await ServedKey.$id.withValue(nil) { await self.run() } }
             case .some(false): break
             }
         }
@@ -87,11 +93,14 @@ final class EntitlementLookups: Sendable {
     /// The look-ups of the next statement, all of one environment; empty where nothing waits.
     private func next() -> [Lookup] {
         state.withLock { state in
-            let first = state.waiting.prefix(Self.together)
-            let taken = first.filter { $0.environment == first.first?.environment }
-            let left = first.filter { $0.environment != first.first?.environment }
-            state.waiting.replaceSubrange(..<first.count, with: left)
-            if taken.isEmpty { state.underWay -= 1 }
+            guard !state.turns.isEmpty else {
+                state.underWay -= 1
+                return []
+            }
+            let environment = state.turns.removeFirst()
+            let taken = state.waiting[environment]?.popFirst(Self.together) ?? []
+            state.count -= taken.count
+            if state.waiting[environment]?.isEmpty == false { state.turns.append(environment) }
             return taken
         }
     }

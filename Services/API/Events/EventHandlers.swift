@@ -18,6 +18,7 @@ struct EventHandlers: Sendable {
     private let horizon: EventHorizon
     private let cursor: Cursor
     private let keys: KeyTable
+    private let budgets: KeyBudgets
     private let sleep: @Sendable (Duration) async throws -> Void
 
     init(_ dependencies: Dependencies) {
@@ -25,6 +26,7 @@ struct EventHandlers: Sendable {
         horizon = dependencies.horizon
         cursor = dependencies.cursor
         keys = dependencies.keys
+        budgets = dependencies.budgets
         sleep = dependencies.sleep
     }
 
@@ -47,11 +49,19 @@ struct EventHandlers: Sendable {
     /// `GET /v1/events/stream`
     func stream(_ request: APIRequest) async throws -> APIResponse {
         let bundleIds = try request.bundleIds()
+        guard let place = budgets.enter(request.key.id, .stream) else {
+            throw Problem.exhausted(
+                request.key, "has \(budgets.limits.streams) event streams open, as many as one key may have",
+                seconds: 5,
+                "close one, or read one stream for all of your processes; GET /v1/events reads the same events in pages"
+            )
+        }
         let last = request.headers.first { $0.name.canonicalName == "last-event-id" }?.value
         let start = try position(last ?? request.query["after"], otherwise: try horizon.id())
         var response = APIResponse.empty(200)
         response.headers[.contentType] = "text/event-stream"
         response.body = .stream { writer in
+            defer { withExtendedLifetime(place) {} }
             try await write(from: start, request, bundleIds, to: &writer)
         }
         return response

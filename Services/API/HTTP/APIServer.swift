@@ -2,12 +2,14 @@ import Chassis
 import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
+import NIOCore
+import ServiceLifecycle
 
 /// The HTTP server that app backends ask.
 struct APIServer: Service {
     let address: ListenAddress
     let idleTimeout: Duration
-    let maximumConnections: Int
+    let connections: ConnectionTable
     let service: APIService
     /// Nil where a proxy ends TLS.
     var certificate: ServerCertificate?
@@ -16,18 +18,47 @@ struct APIServer: Service {
     let onListening: @Sendable (Int) -> Void
 
     func run() async throws {
-        let service = service
+        let (service, connections) = (service, connections)
         let listener = HTTPListener(
             address: address, variable: "STOREKEEPER_API_ADDRESS", purpose: "requests cannot be received on",
             announcement: "Answering requests", logger: logger, onListening: onListening)
         let plain = HTTPServerBuilder.http1(
-            configuration: .init(idleTimeout: .nanoseconds(Int64(idleTimeout / .nanoseconds(1)))))
+            configuration: .init(
+                additionalChannelHandlers: [ConnectionObserver(connections)],
+                idleTimeout: .nanoseconds(Int64(idleTimeout / .nanoseconds(1)))))
+        async let sweeping: Void = cancelWhenGracefulShutdown { await sweep() }
         try await listener.run(
-            CallbackResponder<BasicRequestContext> { request, _ in
-                let answer = await service.answer(request)
+            CallbackResponder<ConnectionContext> { request, context in
+                let (channel, connections) = (context.channel, connections)
+                connections.begins(channel)
+                var answer = await service.answer(request) { connections.isKnown(channel) }
+                if case .stream(let write) = answer.body {
+                    answer.body = .stream { writer in
+                        defer { connections.ends(channel) }
+                        try await write(&writer)
+                    }
+                } else {
+                    connections.ends(channel)
+                }
                 return answer.body.response(status: answer.status, headers: answer.headers, to: request)
             },
             server: certificate.map { try .tls(plain, tlsConfiguration: $0.configuration) } ?? plain,
-            backlog: 1024, maximumConnections: maximumConnections)
+            backlog: 1024, maximumConnections: connections.accepted)
+        await sweeping
+    }
+
+    private func sweep() async {
+        while (try? await Task.sleep(for: .seconds(1))) != nil { connections.sweep() }
+    }
+}
+
+/// What is known of the connection of a request.
+private struct ConnectionContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
     }
 }

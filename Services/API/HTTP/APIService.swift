@@ -13,20 +13,24 @@ struct APIService: Sendable {
     let parser: RequestParser
     let keys: KeyTable
     let limiter: RateLimiter
+    let budgets: KeyBudgets
+    /// Where large bodies are parsed.
+    let lane: WorkLane
     let idempotency: Idempotency
     let tracer: Tracer
     let clock: ProcessClock
     let logger: Logger
 
     /// The answer to any request: never throws, and every failure is a problem document.
-    func answer(_ request: Request) async -> APIResponse {
+    /// - Parameter onKey: called once the request was found to have a valid key.
+    func answer(_ request: Request, onKey: @Sendable () -> Void = {}) async -> APIResponse {
         let arrived = clock.now()
         let instant = clock.instant()
         // Only of a client with a key; a stranger may not choose the id of a trace.
         var course = Course(trace: tracer.step(below: nil))
         var response: APIResponse
         do {
-            response = try await respond(request, &course)
+            response = try await respond(request, &course, onKey)
         } catch let problem as Problem {
             response = problem.response
         } catch {
@@ -51,20 +55,34 @@ struct APIService: Sendable {
         var headers: [(name: String, value: String)] = []
     }
 
-    private func respond(_ request: Request, _ course: inout Course) async throws -> APIResponse {
+    private func respond(
+        _ request: Request, _ course: inout Course, _ onKey: @Sendable () -> Void
+    ) async throws -> APIResponse {
         let (path, query) = RequestParser.split(request.head.path ?? "")
         let (route, rawPath) = try match(request.method.rawValue, path)
         let operation = route.operation
         course.operation = operation.id
         let key = try authorized(request, operation, &course)
+        if operation.scope != nil { onKey() }
+        // Both are held until the answer.
+        let place = budgets.enter(key.id, .request)
+        guard place != nil || operation.scope == nil else {
+            throw Problem.exhausted(
+                key, "has \(budgets.limits.requests) requests in progress, as many as one key may have",
+                "wait for their answers")
+        }
+        let held = budgets.body(of: key.id)
+        defer { withExtendedLifetime((place, held)) {} }
         let parsed = APIRequest(
             operation: operation, key: key, path: try parser.path(rawPath, of: operation),
             query: try parser.query(query, of: operation), headers: request.headers,
-            body: try await parser.body(request, of: operation), trace: course.trace)
-        guard operation.isIdempotent, let name = request.headers[.idempotencyKey] else {
-            return try await route.handler(parsed)
+            body: try await parser.body(request, of: operation, key, held: held, lane: lane), trace: course.trace)
+        return try await ServedKey.$id.withValue(key.id) {
+            guard operation.isIdempotent, let name = request.headers[.idempotencyKey] else {
+                return try await route.handler(parsed)
+            }
+            return try await idempotency.answer(parsed, under: name, target: request.head.path ?? "", route.handler)
         }
-        return try await idempotency.answer(parsed, under: name, target: request.head.path ?? "", route.handler)
     }
 
     private func match(_ method: String, _ path: [Substring]) throws(Problem) -> (Router.Route, [String: String]) {

@@ -9,8 +9,13 @@ enum AppleQuestion {
         var detail: String
     }
 
+    /// The app waits for the answer to its request, however many questions that takes.
+    static let patience = Duration.seconds(10)
+
+    /// - Parameter deadline: of each question.
     static func client(
-        _ services: UploadServices, _ bundleId: String, _ environment: StoreEnvironment
+        _ services: UploadServices, _ bundleId: String, _ environment: StoreEnvironment,
+        deadline: Duration = patience
     ) throws(Failure) -> AppStoreServerAPI {
         guard var client = services.apple?[bundleId, AppStoreEnvironment(rawValue: environment.rawValue)] else {
             throw Failure(
@@ -18,8 +23,10 @@ enum AppleQuestion {
                 detail: "there is no App Store Server API key for \(bundleId); upload what is signed instead")
         }
         client.verifier = services.verifier()
-        // The app waits for the answer.
-        client.deadline = .seconds(10)
+        guard deadline > .zero else {
+            throw Failure(reason: "apple-unavailable", detail: "Apple did not answer in time; send it again later")
+        }
+        client.deadline = deadline
         return client
     }
 

@@ -1,17 +1,21 @@
 import Postgres
 import Synchronization
 
+import struct Foundation.UUID
+
 /// The connections that all requests share.
 ///
 /// Look-ups that arrive while every connection is busy go into the next round trip together: under load a round trip
-/// carries many questions, and without load none waits.
+/// carries many questions, and without load none waits. What waits is served in turns by key.
 final class Database: Sendable {
     private typealias Query = (command: Command, answer: CheckedContinuation<Rows, any Error>)
 
     private struct State {
         var idle: [PostgresConnection]
-        var queries: [Query] = []
-        var loans: [CheckedContinuation<PostgresConnection, Never>] = []
+        var queries = FairQueue<Query>()
+        var loans = FairQueue<CheckedContinuation<PostgresConnection, Never>>()
+        /// Loans and look-ups take turns: neither waits for all of the other.
+        var isLoansTurn = true
     }
 
     /// In one round trip. More would make the first wait for the last.
@@ -34,7 +38,7 @@ final class Database: Sendable {
         try await withCheckedThrowingContinuation { answer in
             let connection: PostgresConnection?? = state.withLock { state in
                 guard state.queries.count < Self.waitingLimit else { return nil }
-                state.queries.append((command, answer))
+                state.queries.append((command, answer), of: ServedKey.id ?? .zero)
                 return .some(state.idle.popLast())
             }
             switch connection {
@@ -52,7 +56,7 @@ final class Database: Sendable {
         let connection = await withCheckedContinuation { loan in
             let connection = state.withLock { state in
                 let connection = state.idle.popLast()
-                if connection == nil { state.loans.append(loan) }
+                if connection == nil { state.loans.append(loan, of: ServedKey.id ?? .zero) }
                 return connection
             }
             if let connection { loan.resume(returning: connection) }
@@ -70,12 +74,14 @@ final class Database: Sendable {
     private func serve(_ connection: PostgresConnection) async {
         while true {
             let queries = state.withLock { state -> [Query] in
-                if !state.loans.isEmpty {
-                    state.loans.removeFirst().resume(returning: connection)
+                let isLoansTurn = state.isLoansTurn || state.queries.isEmpty
+                if isLoansTurn, let loan = state.loans.popFirst() {
+                    state.isLoansTurn = false
+                    loan.resume(returning: connection)
                     return []
                 }
-                let taken = Array(state.queries.prefix(Self.roundTrip))
-                state.queries.removeFirst(taken.count)
+                state.isLoansTurn = true
+                let taken = state.queries.popFirst(Self.roundTrip)
                 if taken.isEmpty { state.idle.append(connection) }
                 return taken
             }

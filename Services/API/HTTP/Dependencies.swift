@@ -8,6 +8,7 @@ struct Dependencies: Sendable {
     let document: APIDocument
     let database: Database
     let keys: KeyTable
+    let budgets: KeyBudgets
     let horizon: EventHorizon
     let definitions: DefinitionTable
     let cursor: Cursor

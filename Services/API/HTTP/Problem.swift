@@ -22,6 +22,7 @@ struct Problem: Error, Sendable {
         case conflict
         case outcomeUnknown = "outcome-unknown"
         case tooManyTransfers = "too-many-transfers"
+        case requestTimeout = "request-timeout"
         case bodyTooLarge = "body-too-large"
         case unsupportedMediaType = "unsupported-media-type"
         case idempotencyMismatch = "idempotency-mismatch"
@@ -69,6 +70,7 @@ extension Problem.Kind {
         case .missingScope, .appNotAllowed, .wrongEnvironment: 403
         case .noSuchPath, .notFound: 404
         case .methodNotAllowed: 405
+        case .requestTimeout: 408
         case .requestInProgress, .conflict, .outcomeUnknown, .tooManyTransfers: 409
         case .bodyTooLarge: 413
         case .unsupportedMediaType: 415
@@ -97,6 +99,7 @@ extension Problem.Kind {
         case .conflict: "The request contradicts what is stored"
         case .outcomeUnknown: "Apple did not say whether it has done it"
         case .tooManyTransfers: "The purchase has moved between accounts too often"
+        case .requestTimeout: "The request did not arrive in time"
         case .bodyTooLarge: "The body is too large"
         case .unsupportedMediaType: "The body has another media type"
         case .idempotencyMismatch: "The Idempotency-Key was used for another request"
@@ -109,7 +112,7 @@ extension Problem.Kind {
     /// Whether the same request may succeed later.
     var isRetryable: Bool {
         switch self {
-        case .requestInProgress, .tooManyRequests, .internalError, .unavailable: true
+        case .requestInProgress, .requestTimeout, .tooManyRequests, .internalError, .unavailable: true
         default: false
         }
     }

@@ -1,4 +1,5 @@
 import Hummingbird
+import Storage
 import StrictJSON
 
 import struct Foundation.CharacterSet
@@ -6,6 +7,8 @@ import struct Foundation.CharacterSet
 /// Turns what came over the wire into what the document describes, or into a problem.
 struct RequestParser: Sendable {
     let check: SchemaCheck
+    /// Within which a body has to arrive.
+    var timeout = Duration.seconds(15)
     /// Deeper than anything the document describes; the parser itself needs no stack.
     static let depth = 32
 
@@ -58,8 +61,14 @@ struct RequestParser: Sendable {
         return values
     }
 
-    /// Reads no byte more than the operation allows.
-    func body(_ request: Request, of operation: APIOperation) async throws -> JSONDocument? {
+    /// Larger bodies are parsed beside verification, where they wait for no other key and no other key waits for them.
+    private static let smallBody = 64 << 10
+
+    /// Reads no byte more than the operation allows, and none beyond what the key may hold.
+    /// - Parameter held: what the key holds of bodies while this one is received and answered.
+    func body(
+        _ request: Request, of operation: APIOperation, _ key: ClientKey, held: KeyLease, lane: WorkLane
+    ) async throws -> JSONDocument? {
         guard let schema = operation.body else { return nil }
         let limit = operation.bodyLimit
         let type = request.headers[.contentType]?.prefix { $0 != ";" && $0 != " " }.lowercased()
@@ -69,10 +78,35 @@ struct RequestParser: Sendable {
         }
         let tooLarge = Problem(.bodyTooLarge, "The body may have \(limit) bytes; send less at a time.")
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge }
+        let bytes = try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
+            group.addTask { try await Self.bytes(request, limit: limit, tooLarge, key, held) }
+            group.addTask {
+                try await Task.sleep(for: timeout)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next(), let bytes = first else {
+                throw Problem(
+                    .requestTimeout, "The body did not arrive within \(timeout); send it whole and at once.",
+                    headers: [.retryAfter: "1", .connection: "close"])
+            }
+            return bytes
+        }
+        let check = check
+        let parsed = { @Sendable in Self.parsed(bytes, limit: limit, check, schema) }
+        guard bytes.count > Self.smallBody else { return try parsed().get() }
+        try lane.check(key)
+        return try await lane.run(for: key.id, parsed).get()
+    }
+
+    private static func bytes(
+        _ request: Request, limit: Int, _ tooLarge: Problem, _ key: ClientKey, _ held: KeyLease
+    ) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         do {
             for try await buffer in request.body {
                 guard bytes.count + buffer.readableBytes <= limit else { throw tooLarge }
+                if let shortage = held.grow(by: buffer.readableBytes) { throw noRoom(shortage, key) }
                 bytes += buffer.readableBytesView
             }
         } catch let problem as Problem {
@@ -80,15 +114,33 @@ struct RequestParser: Sendable {
         } catch {
             throw Problem(.malformedRequest, "The body broke off.")
         }
+        return bytes
+    }
+
+    private static func parsed(
+        _ bytes: [UInt8], limit: Int, _ check: SchemaCheck, _ schema: Schema
+    ) -> Result<JSONDocument, Problem> {
         let document: JSONDocument
         do {
-            document = try JSONDocument(bytes, limits: JSONLimits(depth: Self.depth, bytes: limit))
+            document = try JSONDocument(bytes, limits: JSONLimits(depth: depth, bytes: limit))
         } catch {
-            throw Problem(.malformedJSON, "\(error); send one JSON object.")
+            return .failure(Problem(.malformedJSON, "\(error); send one JSON object."))
         }
         let faults = check.faults(of: document.root, by: schema)
-        guard faults.isEmpty else { throw Self.invalid("body", faults) }
-        return document
+        return faults.isEmpty ? .success(document) : .failure(invalid("body", faults))
+    }
+
+    private static func noRoom(_ shortage: KeyBudgets.Shortage, _ key: ClientKey) -> Problem {
+        switch shortage {
+        case .ofKey:
+            .exhausted(
+                key, "has as many bytes of request bodies in flight as one key may have",
+                "complete the requests that are half-sent, and send fewer at a time")
+        case .ofAll:
+            Problem(
+                .unavailable, "This instance receives as many bytes of request bodies as it can hold; send it again.",
+                headers: [.retryAfter: "1"])
+        }
     }
 
     private static func invalid(_ part: String, _ faults: [ValueFault]) -> Problem {

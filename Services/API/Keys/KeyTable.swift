@@ -8,8 +8,8 @@ import struct Foundation.UUID
 
 /// The keys that are accepted, in memory: a request costs no look-up of its key, and a wrong key no look-up at all.
 ///
-/// Read again every second, so that a revocation is effective everywhere within five: where the table could not be read
-/// for that long, no key is accepted.
+/// Read again every second, so that a revocation is effective everywhere within five. While Postgres is away no one can revoke a
+/// key either: for an hour the table serves as it was read last, and what needs no database is answered.
 final class KeyTable: Service {
     private struct State {
         var keys: [[UInt8]: ClientKey] = [:]
@@ -22,7 +22,7 @@ final class KeyTable: Service {
 
     static let interval = Duration.seconds(1)
     /// How old the table may be.
-    static let limit = Duration.seconds(5)
+    static let limit = Duration.seconds(3600)
 
     private let state = Mutex(State())
     private let store: ClientKeyStore
@@ -100,7 +100,8 @@ final class KeyTable: Service {
         let (key, age) = state.withLock { ($0.keys[digest], $0.readAt.map { $0.duration(to: clock.instant()) }) }
         guard let age, age < Self.limit else {
             throw Problem(
-                .unavailable, "API keys cannot be checked, because the database does not answer; send it again later.")
+                .unavailable, "API keys cannot be checked, because the database does not answer; send it again later.",
+                headers: [.retryAfter: "5"])
         }
         guard let key, key.isValid(at: now) else {
             throw Self.invalid("The key is unknown, expired or revoked; `storekeeper keys list` shows which are valid.")

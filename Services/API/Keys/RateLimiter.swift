@@ -25,20 +25,41 @@ final class RateLimiter: Sendable {
 
     init(quota: Int) { self.quota = quota }
 
-    func take(_ key: UUID, at now: ContinuousClock.Instant) -> Decision {
-        let perSecond = Double(quota) / Double(Self.window)
-        return buckets.withLock { buckets in
-            var bucket = buckets[key] ?? Bucket(level: Double(quota), at: now)
-            let elapsed = max(0, bucket.at.duration(to: now) / .seconds(1))
-            bucket.level = min(Double(quota), bucket.level + elapsed * perSecond)
-            bucket.at = now
+    func take(_ key: UUID, at now: ContinuousClock.Instant) -> Decision { decide(key, taking: 1, at: now) }
+
+    /// Whether one would be allowed.
+    func look(_ key: UUID, at now: ContinuousClock.Instant) -> Decision { decide(key, taking: 0, at: now) }
+
+    /// Takes what something has cost, known only afterwards: a level below zero is made up for before the next is allowed.
+    func charge(_ key: UUID, _ amount: Double, at now: ContinuousClock.Instant) {
+        buckets.withLock { buckets in
+            var bucket = filled(buckets[key], at: now)
+            bucket.level -= amount
+            buckets[key] = bucket
+        }
+    }
+
+    private func decide(_ key: UUID, taking amount: Double, at now: ContinuousClock.Instant) -> Decision {
+        buckets.withLock { buckets in
+            var bucket = filled(buckets[key], at: now)
             let isAllowed = bucket.level >= 1
-            if isAllowed { bucket.level -= 1 }
+            if isAllowed { bucket.level -= amount }
             buckets[key] = bucket
             let missing = isAllowed ? Double(quota) - bucket.level : 1 - bucket.level
             return Decision(
-                isAllowed: isAllowed, remaining: Int(bucket.level), seconds: Int((missing / perSecond).rounded(.up)))
+                isAllowed: isAllowed, remaining: max(0, Int(bucket.level)),
+                seconds: Int((missing / perSecond).rounded(.up)))
         }
+    }
+
+    private var perSecond: Double { Double(quota) / Double(Self.window) }
+
+    private func filled(_ bucket: Bucket?, at now: ContinuousClock.Instant) -> Bucket {
+        var bucket = bucket ?? Bucket(level: Double(quota), at: now)
+        let elapsed = max(0, bucket.at.duration(to: now) / .seconds(1))
+        bucket.level = min(Double(quota), bucket.level + elapsed * perSecond)
+        bucket.at = now
+        return bucket
     }
 
     /// `RateLimit-Policy` and `RateLimit`, as the draft of the IETF has them.

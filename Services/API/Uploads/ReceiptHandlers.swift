@@ -16,6 +16,8 @@ struct ReceiptHandlers: Sendable {
     private let clock: ProcessClock
     /// Of one customer; more are left to `storekeeper backfill`.
     private static let mostTransactions = 2000
+    /// A stored answer is not signed: any client can list ids that are in no history of each other.
+    static let mostQuestions = 10
 
     init(_ dependencies: Dependencies) {
         services = dependencies.uploads
@@ -28,10 +30,11 @@ struct ReceiptHandlers: Sendable {
         guard let body = request.body?.root else { throw Problem(.invalidRequest, "The request has no body.") }
         let bundleId = try request.allowed(body["bundleId"]?.string ?? "")
         var upload = try services.upload(of: bundleId, device: nil, request, at: clock.now())
-        do throws(Upload.Rejected) {
-            let named = try await named(in: body, upload)
-            try await ask(named, &upload)
-        } catch {
+        try services.lane.check(request.key)
+        do {
+            let named = try await named(in: body, upload, request.key)
+            try await ask(named, request.key, &upload)
+        } catch let error as Upload.Rejected {
             upload.reject(error.pointer, error.reason, error.detail)
         }
         return try await recorder.answer(
@@ -46,8 +49,10 @@ struct ReceiptHandlers: Sendable {
         var evidence: ClaimEvidence?
     }
 
-    private func named(in body: JSONValue, _ upload: Upload) async throws(Upload.Rejected) -> Named {
-        if let receipt = body["receipt"]?.unescapedBytes { return try await named(in: receipt, upload) }
+    private func named(
+        in body: JSONValue, _ upload: Upload, _ key: ClientKey
+    ) async throws(Upload.Rejected) -> Named {
+        if let receipt = body["receipt"]?.unescapedBytes { return try await named(in: receipt, upload, key) }
         let pointer = "/verifyReceiptResponse"
         guard let json = body["verifyReceiptResponse"] else {
             throw Upload.Rejected(pointer: "", reason: "missing", detail: "send receipt or verifyReceiptResponse")
@@ -62,7 +67,9 @@ struct ReceiptHandlers: Sendable {
         return Named(ids: answer.originalTransactionIds)
     }
 
-    private func named(in text: [UInt8], _ upload: Upload) async throws(Upload.Rejected) -> Named {
+    private func named(
+        in text: [UInt8], _ upload: Upload, _ key: ClientKey
+    ) async throws(Upload.Rejected) -> Named {
         let pointer = "/receipt"
         // Old Macs wrapped lines.
         let base64 = text.filter { ![0x0A, 0x0D, 0x20].contains($0) }
@@ -70,7 +77,8 @@ struct ReceiptHandlers: Sendable {
             throw Upload.Rejected(
                 pointer: pointer, reason: "malformed", detail: "not base64; send appStoreReceiptURL's bytes")
         }
-        switch services.verifier().receipt(bytes, now: upload.now) {
+        let verifier = services.verifier()
+        switch await services.lane.run(for: key.id, { verifier.receipt(bytes, now: upload.now) }) {
         case .failure(let rejection):
             guard let client = services.verifyReceipt else {
                 throw Upload.Rejected(pointer: pointer, reason: rejection.reason.rawValue, detail: rejection.message)
@@ -114,34 +122,51 @@ struct ReceiptHandlers: Sendable {
     }
 
     /// One id brings the customer's whole history; an id that is not in it is asked about by itself.
-    private func ask(_ named: Named, _ upload: inout Upload) async throws(Upload.Rejected) {
-        guard !named.ids.isEmpty else { return }
-        let client: AppStoreServerAPI
-        do throws(AppleQuestion.Failure) {
-            client = try AppleQuestion.client(services, upload.bundleId, upload.environment)
-        } catch {
-            throw Upload.Rejected(pointer: "", reason: error.reason, detail: error.detail)
-        }
-        for id in named.ids where !upload.purchases(of: .transaction).contains(id) {
+    private func ask(_ named: Named, _ key: ClientKey, _ upload: inout Upload) async throws {
+        let ids = named.ids
+        let end = clock.instant() + AppleQuestion.patience
+        var known: Set<String> = []
+        var questions = 0
+        for (index, id) in ids.enumerated() where !known.contains(id) {
+            guard questions < Self.mostQuestions, clock.instant() < end else {
+                let rest = ids[index...].filter { !known.contains($0) }.count
+                return upload.reject(
+                    "", "too-many-purchases",
+                    "\(rest) purchases are not in the history of those asked about; upload them in further requests, or run "
+                        + "`storekeeper backfill`")
+            }
+            questions += 1
             let pointer = "purchase \(id)"
+            var parts: [UnprovenPart] = []
             do throws(AppleQuestion.Failure) {
-                let signed = try await AppleQuestion.ask { try await Self.history(of: id, client) }
-                for (index, part) in signed.enumerated() {
-                    upload.add(part.jws, as: part.kind, at: "\(pointer)/\(index)", from: .apple(named.evidence))
+                let client = try AppleQuestion.client(
+                    services, upload.bundleId, upload.environment, deadline: clock.instant().duration(to: end))
+                let signed = try await AppleQuestion.ask { try await history(of: id, client, before: end) }
+                parts = signed.enumerated().map { index, part in
+                    UnprovenPart(
+                        jws: part.jws, kind: part.kind, pointer: "\(pointer)/\(index)", origin: .apple(named.evidence))
                 }
             } catch {
-                upload.reject(pointer, error.reason, error.detail)
+                upload.reject(error.reason == "no-api-key" ? "" : pointer, error.reason, error.detail)
+                if error.reason == "no-api-key" { return }
             }
+            try await services.prove(parts, for: key, into: &upload)
+            known = upload.purchases(of: .transaction)
         }
     }
 
-    private static func history(
-        of id: String, _ client: AppStoreServerAPI
+    private func history(
+        of id: String, _ client: AppStoreServerAPI, before end: ContinuousClock.Instant
     ) async throws -> [(jws: [UInt8], kind: SignedPart)] {
         var signed: [(jws: [UInt8], kind: SignedPart)] = []
         for try await page in client.transactionHistory(of: id) {
             signed += page.transactions.map { ($0.jws, .transaction) }
-            if signed.count >= mostTransactions { break }
+            if signed.count >= Self.mostTransactions { break }
+            guard clock.instant() < end else {
+                throw APIError.unreachable(
+                    "the customer's history has more pages than Apple answers while an app waits; `storekeeper backfill` "
+                        + "reads it")
+            }
         }
         let statuses = try await client.subscriptionStatuses(of: id)
         return signed + statuses.groups.flatMap(\.items).compactMap { $0.renewalInfo.map { ($0.jws, .renewalInfo) } }

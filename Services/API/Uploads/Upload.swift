@@ -84,6 +84,19 @@ struct Upload {
         }
     }
 
+    /// The same request, without its parts.
+    var empty: Upload {
+        Upload(
+            bundleId: bundleId, environment: environment, device: device, claimAge: claimAge, isAssigned: isAssigned,
+            verifier: verifier, traceparent: traceparent, now: now)
+    }
+
+    /// Adds the parts of another one.
+    mutating func append(_ other: Upload) {
+        accepted += other.accepted
+        rejected += other.rejected
+    }
+
     mutating func reject(_ pointer: String, _ reason: String, _ detail: String) {
         rejected.append(Rejected(pointer: pointer, reason: reason, detail: detail))
     }

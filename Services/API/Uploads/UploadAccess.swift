@@ -4,6 +4,7 @@ import Chassis
 import Contracts
 import Kafka
 import Pipeline
+import Postgres
 import Signatures
 
 /// What uploads are served with, from the configuration. Without the file of apps nothing can be proven: then everything else
@@ -16,7 +17,7 @@ struct UploadAccess: Sendable {
     /// The app waits for the answer: what Kafka does not confirm in this time is sent again by the app.
     private static let confirmation = Duration.seconds(5)
 
-    init(_ context: ServiceContext<Configuration>) throws {
+    init(_ context: ServiceContext<Configuration>, lane: WorkLane) throws {
         let settings = context.settings
         let rejections = RateLimiter(quota: settings.rejectionLimit)
         guard let apps = settings.apps else {
@@ -25,7 +26,7 @@ struct UploadAccess: Sendable {
             services = UploadServices(
                 verifier: { SignedDataVerifier(trust: TrustStore(), apps: AppRegistry(apps: [])) },
                 record: { _ in throw Problem(.unavailable, "Uploads need STOREKEEPER_APPS_FILE; ask the operator.") },
-                apple: nil, rejections: rejections)
+                apple: nil, rejections: rejections, lane: lane)
             all = []
             return
         }
@@ -34,10 +35,12 @@ struct UploadAccess: Sendable {
         let producer = try ProducerService(
             try settings.kafka(), for: .api, messageTimeout: Self.confirmation, logger: context.logger)
         let apple = try settings.apiKeys.map { keys in
-            try AppleAPI(
-                watcher, keys: keys, url: settings.apiURL, limitShare: settings.apiLimitShare,
-                developmentMode: settings.developmentMode,
-                clock: APIClock(now: context.clock.now, random: { .random(in: 0..<1) }))
+            let clock = APIClock(now: context.clock.now, random: { .random(in: 0..<1) })
+            return try AppleAPI(
+                watcher, keys: keys, url: settings.apiURL, developmentMode: settings.developmentMode, clock: clock,
+                limits: SharedAPILimits.each(
+                    PostgresConnection(settings.postgres(for: "api"), logger: context.logger),
+                    share: settings.apiLimitShare, urgency: .interactive, clock: clock, logger: context.logger))
         }
         services = UploadServices(
             verifier: { watcher.verifier },
@@ -45,7 +48,7 @@ struct UploadAccess: Sendable {
             record: { try await producer.producer.send($0.map { ProducerRecord(Topics.received, $0) }) },
             apple: apple?.clients, verifyReceipt: Self.verifyReceipt(settings),
             setsAccountTokens: settings.setsAccountTokens,
-            claimAge: settings.claimAge / .seconds(1), rejections: rejections)
+            claimAge: settings.claimAge / .seconds(1), rejections: rejections, lane: lane)
         all =
             (apple.map { [$0] } ?? []) + [
                 watcher, producer,

@@ -34,16 +34,19 @@ struct UploadHandlers: Sendable {
         let bundleId = try request.allowed(body["bundleId"]?.string ?? "")
         let device = body["deviceVerificationId"]?.string.flatMap { UUID(uuidString: $0) }
         var upload = try services.upload(of: bundleId, device: device, request, at: clock.now())
+        var parts: [UnprovenPart] = []
         for (name, kind) in [("signedTransactions", SignedPart.transaction), ("signedRenewalInfos", .renewalInfo)] {
             for (index, jws) in (body[name]?.elements ?? []).enumerated() {
-                upload.add(jws.unescapedBytes ?? [], as: kind, at: "/\(name)/\(index)")
+                parts.append(UnprovenPart(jws: jws.unescapedBytes ?? [], kind: kind, pointer: "/\(name)/\(index)"))
             }
         }
         if let jws = body["signedAppTransaction"]?.unescapedBytes {
-            upload.add(jws, as: .appTransaction, at: "/signedAppTransaction")
+            parts.append(UnprovenPart(jws: jws, kind: .appTransaction, pointer: "/signedAppTransaction"))
         }
+        try await services.prove(parts, for: request.key, into: &upload)
+        let end = clock.instant() + AppleQuestion.patience
         for (index, item) in (body["transactionIds"]?.elements ?? []).enumerated() {
-            try await ask(item, at: "/transactionIds/\(index)", request, &upload)
+            try await ask(item, at: "/transactionIds/\(index)", before: end, request, &upload)
         }
         return try await recorder.answer(
             upload, request, account: body["appAccountToken"]?.string.flatMap { UUID(uuidString: $0) },
@@ -53,7 +56,8 @@ struct UploadHandlers: Sendable {
     /// A transaction of which the request has the id alone, which anyone can know: Apple tells the facts, and the account claims
     /// nothing by it.
     private func ask(
-        _ item: JSONValue, at pointer: String, _ request: APIRequest, _ upload: inout Upload
+        _ item: JSONValue, at pointer: String, before end: ContinuousClock.Instant, _ request: APIRequest,
+        _ upload: inout Upload
     ) async throws {
         let id = item["transactionId"]?.string ?? ""
         guard item["environment"]?.string == request.key.environment.rawValue else {
@@ -64,12 +68,16 @@ struct UploadHandlers: Sendable {
         guard id.isTransactionId else {
             return upload.reject(pointer, "invalid-id", "a transaction id has digits only")
         }
+        let jws: [UInt8]
         do throws(AppleQuestion.Failure) {
-            let client = try AppleQuestion.client(services, upload.bundleId, upload.environment)
-            let jws = try await AppleQuestion.ask { try await client.transactionInfo(id).jws }
-            upload.add(jws, as: .transaction, at: pointer, from: .apple(nil))
+            let client = try AppleQuestion.client(
+                services, upload.bundleId, upload.environment, deadline: clock.instant().duration(to: end))
+            jws = try await AppleQuestion.ask { try await client.transactionInfo(id).jws }
         } catch {
-            upload.reject(pointer, error.reason, error.detail)
+            return upload.reject(pointer, error.reason, error.detail)
         }
+        try await services.prove(
+            [UnprovenPart(jws: jws, kind: .transaction, pointer: pointer, origin: .apple(nil))], for: request.key,
+            into: &upload)
     }
 }

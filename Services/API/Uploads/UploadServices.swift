@@ -22,6 +22,8 @@ struct UploadServices: Sendable {
     var claimAge: Double = 72 * 3600
     /// Rejected parts of each key: the users of an app must not keep the prover busy.
     let rejections: RateLimiter
+    /// Where parts are proven.
+    var lane = WorkLane()
 
     /// An upload without parts.
     /// - Throws: `Problem` where the request assigns purchases and its key may not.

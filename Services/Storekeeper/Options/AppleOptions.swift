@@ -38,12 +38,13 @@ struct AppleOptions: ParsableArguments {
         in context: CommandContext, _ body: (APIClients) async throws -> Result
     ) async throws -> Result {
         let settings = try settings(in: context)
+        let clock = APIClock(now: context.now, random: { .random(in: 0..<1) })
         let api = try AppleAPI(
             TrustWatcher(
                 apps: settings.apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode,
-                logger: .silent), keys: settings.keys, url: settings.url, limitShare: settings.limitShare,
-            developmentMode: settings.developmentMode,
-            clock: APIClock(now: context.now, random: { .random(in: 0..<1) }))
+                logger: .silent), keys: settings.keys, url: settings.url,
+            developmentMode: settings.developmentMode, clock: clock,
+            limits: { APIRateLimits(environment: $1, scale: settings.limitShare, clock: clock) })
         let result: Swift.Result<Result, any Error>
         do { result = .success(try await body(api.clients)) } catch { result = .failure(error) }
         try? await api.close()
@@ -106,6 +107,6 @@ struct AppleOptions: ParsableArguments {
         let roots = Variable.rootFiles.optional
         let developmentMode = Variable.developmentMode
         // Commands leave the larger share of Apple's rate limit to the services.
-        let limitShare = Variable.apiLimitShare(default: "0.1")
+        let limitShare = Variable.apiLimitShareOfCommandLine
     }
 }

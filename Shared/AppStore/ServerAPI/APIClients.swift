@@ -19,10 +19,11 @@ public struct APIClients: Sendable {
 
     /// - Parameters:
     ///   - baseURL: In the place of Apple's two addresses, for a simulator: it has `/production` and `/sandbox` below one.
-    ///   - limitScale: Which part of Apple's limits to use.
+    ///   - limits: of each app and environment.
     public init(
         apps: AppRegistry, keys: APIKeysFile, verifier: SignedDataVerifier, transport: APITransport, clock: APIClock,
-        baseURL: String? = nil, limitScale: Double = 1, retry: APIRetryPolicy = APIRetryPolicy(),
+        baseURL: String? = nil, limits: (@Sendable (AcceptedApp, AppStoreEnvironment) -> any APILimits)? = nil,
+        retry: APIRetryPolicy = APIRetryPolicy(),
         observe: @escaping @Sendable (APIAttempt) -> Void = { _ in }
     ) {
         let client:
@@ -32,7 +33,8 @@ public struct APIClients: Sendable {
                     app: app, environment: environment, credentials: credentials, verifier: verifier,
                     transport: transport, clock: clock,
                     baseURL: baseURL.map { "\($0)\($0.hasSuffix("/") ? "" : "/")\(environment.rawValue.lowercased())" },
-                    limits: APIRateLimits(environment: environment, scale: limitScale, clock: clock), retry: retry,
+                    limits: limits?(app, environment) ?? APIRateLimits(environment: environment, clock: clock),
+                    retry: retry,
                     observe: observe)
             }
         self.client = client

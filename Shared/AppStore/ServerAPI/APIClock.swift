@@ -5,11 +5,13 @@ import struct Foundation.Date
 /// Two kinds of time: the calendar, which tokens and Apple's answers speak of, and a clock that never jumps, for limits,
 /// waiting and deadlines.
 public struct APIClock: Sendable {
-    let now: @Sendable () -> Date
+    /// By the calendar.
+    public let now: @Sendable () -> Date
     let random: @Sendable () -> Double
     /// Since the clock was made.
-    let elapsed: @Sendable () -> Duration
-    let sleep: @Sendable (Duration) async throws -> Void
+    public let elapsed: @Sendable () -> Duration
+    /// Waits.
+    public let sleep: @Sendable (Duration) async throws -> Void
 
     /// - Parameters:
     ///   - now: What a calendar shows.

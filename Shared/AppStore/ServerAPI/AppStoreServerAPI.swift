@@ -38,7 +38,7 @@ public struct AppStoreServerAPI: Sendable {
     ///   - observe: called after each attempt, for logs and metrics.
     public init(
         app: AcceptedApp, environment: AppStoreEnvironment, credentials: APICredentials, verifier: SignedDataVerifier,
-        transport: APITransport, clock: APIClock, baseURL: String? = nil, limits: APIRateLimits? = nil,
+        transport: APITransport, clock: APIClock, baseURL: String? = nil, limits: (any APILimits)? = nil,
         retry: APIRetryPolicy = APIRetryPolicy(), observe: @escaping @Sendable (APIAttempt) -> Void = { _ in }
     ) {
         self.app = app

@@ -44,6 +44,16 @@ create table lease (
     name text primary key
 ) with (fillfactor = 50);
 
+-- When the next question of a kind may be sent to Apple, whose limits count all processes of an app together. Not logged: after
+-- a crash the table is empty, as after a pause.
+create unlogged table apple_request_limit (
+    next_at timestamptz not null, -- at even distances, by the clock of the database
+    bundle_id text not null,
+    environment text not null,
+    endpoint text not null,
+    primary key (bundle_id, environment, endpoint)
+) with (fillfactor = 50);
+
 -- Index of the dead letters, so that they can be searched without reading the topic. The fields of a payload are stored as far
 -- as they can be read; they are unverified, because any client can post them. Two columns come from headers that ingest sets.
 create table rejected (

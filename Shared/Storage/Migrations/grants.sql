@@ -112,6 +112,10 @@ begin
                 'chosen_account', 'api_key', 'customer', 'manual_grant']),
             ('storekeeper_api', 'select, insert, update, delete', array[
                 'api_key_use', 'api_idempotency', 'customer', 'manual_grant']),
+            ('storekeeper_api', 'select, insert, update', array['apple_request_limit']),
+            ('storekeeper_console', 'select, insert, update', array['apple_request_limit']),
+            ('storekeeper_recovery', 'insert, update', array['apple_request_limit']),
+            ('storekeeper_scheduler', 'insert, update', array['apple_request_limit']),
             -- Claims of accounts by an upload; claims are never deleted.
             ('storekeeper_api', 'insert, update', array['account_claim']),
             -- Refresh requests, and the audit log of API keys.

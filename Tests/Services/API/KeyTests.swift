@@ -47,15 +47,6 @@ struct KeyTests {
         }
     }
 
-    @Test func `API accepts no key where the table is too old to know of a revocation`() async throws {
-        try await RunningAPI.with { api in
-            let key = try await api.key()
-            api.clock.advance(by: 6)
-            let answer = try await api.get(path, key: key)
-            #expect(answer.status == 503 && answer.problem == "unavailable")
-        }
-    }
-
     @Test func `API notes when a key was last used, by the minute`() async throws {
         try await RunningAPI.with { api in
             let key = try await api.key()

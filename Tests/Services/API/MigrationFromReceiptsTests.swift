@@ -70,6 +70,27 @@ import Testing
         }
     }
 
+    @Test func `A stored receipt with thousands of ids costs Apple few questions, and says what was not asked`()
+        async throws
+    {
+        try await AppleTests.with { fixture, store in
+            let bought = try store.subscribe()
+            let ids = [bought.originalTransactionId] + (0..<3000).map { "19999999\(100_000 + $0)" }
+            let items = ids.map { #"{"transaction_id":"\#($0)","original_transaction_id":"\#($0)"}"# }
+            let answer = try await fixture.api.send(
+                "POST", "/v1/receipts", key: fixture.key,
+                json: """
+                    {"bundleId":"com.example.reader","appAccountToken":"\(Self.account.uuidString)",
+                     "verifyReceiptResponse":{"status":0,"environment":"Production",
+                       "receipt":{"bundle_id":"com.example.reader","in_app":[\(items.joined(separator: ","))]}}}
+                    """)
+            #expect(answer.status == 200, "\(answer.problem ?? "")")
+            let rejected = answer.json?["rejected"]?.elements ?? []
+            #expect(rejected.count <= ReceiptHandlers.mostQuestions + 1)
+            #expect(rejected.last?["reason"]?.string == "too-many-purchases")
+        }
+    }
+
     @Test func `An applicationUsername that is a UUID is the account, in any spelling (E2)`() async throws {
         try await UploadFixture.with { fixture in
             let signed = try fixture.transaction {

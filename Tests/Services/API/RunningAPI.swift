@@ -38,6 +38,8 @@ struct RunningAPI: Sendable {
     let document: APIDocument
     let clock: ManualClock
     let looks: Looks
+    let budgets: KeyBudgets
+    let lane: WorkLane
     private let client: HTTPClient
 
     /// - Parameters:
@@ -45,7 +47,9 @@ struct RunningAPI: Sendable {
     ///   - uploads: by default for no app, without Kafka.
     ///   - certificate: by default a proxy ends TLS.
     static func with<Result: Sendable>(
-        quota: Int = 100_000, uploads: UploadServices = .unavailable, certificate: ServerCertificate? = nil,
+        quota: Int = 100_000, limits: KeyLimits = KeyLimits(), connections: Int = 100,
+        bodyTimeout: Duration = .hangLimit,
+        uploads: UploadServices = .unavailable, certificate: ServerCertificate? = nil,
         isolation: isolated (any Actor)? = #isolation,
         _ body: (RunningAPI) async throws -> Result
     ) async throws -> Result {
@@ -62,19 +66,24 @@ struct RunningAPI: Sendable {
             let definitions = DefinitionTable(
                 database: database, isRead: Health(instant: { .now }).readinessCheck("definitions"), logger: logger)
             let looks = Looks()
+            let budgets = KeyBudgets(limits: limits)
             let dependencies = Dependencies(
-                document: document, database: database, keys: keys, horizon: horizon, definitions: definitions,
+                document: document, database: database, keys: keys, budgets: budgets, horizon: horizon,
+                definitions: definitions,
                 cursor: Cursor { keys.cursorSecret }, uploads: uploads, clock: processClock,
                 newId: { UUID() },
                 sleep: { _ in try await looks.look() }, logger: logger)
             let service = APIService(
                 router: try Router(document.operations, handlers: Handlers.all(dependencies)),
-                parser: RequestParser(check: document.check), keys: keys, limiter: RateLimiter(quota: quota),
+                parser: RequestParser(check: document.check, timeout: bodyTimeout), keys: keys,
+                limiter: RateLimiter(quota: quota), budgets: budgets, lane: uploads.lane,
                 idempotency: Idempotency(database: database, clock: processClock, logger: logger),
                 tracer: Tracer(isOn: false, random: { 7 }), clock: processClock, logger: logger)
             let (ports, signal) = AsyncStream.makeStream(of: Int.self)
             let server = APIServer(
-                address: ListenAddress(host: "127.0.0.1", port: 0), idleTimeout: .seconds(60), maximumConnections: 100,
+                address: ListenAddress(host: "127.0.0.1", port: 0), idleTimeout: .seconds(60),
+                connections: ConnectionTable(
+                    limit: connections, patience: (.seconds(60), .seconds(60)), instant: { .now }),
                 service: service, certificate: certificate, logger: logger, onListening: { signal.yield($0) })
             let group = ServiceGroup(configuration: .init(services: [server], logger: logger))
             async let run: Void = group.run()
@@ -89,7 +98,8 @@ struct RunningAPI: Sendable {
                     try await body(
                         RunningAPI(
                             port: port, database: configuration, keys: keys, horizon: horizon, document: document,
-                            clock: clock, looks: looks, client: client)))
+                            clock: clock, looks: looks, budgets: budgets,
+                            lane: uploads.lane, client: client)))
             } catch {
                 outcome = .failure(error)
             }
@@ -115,6 +125,14 @@ struct RunningAPI: Sendable {
         await connection.close()
         try await keys.turn()
         return secret.text
+    }
+
+    /// Of a key, by its text.
+    func id(of key: String) async throws -> UUID? {
+        let connection = TestDatabase.connection(database)
+        let active = try await ClientKeyStore(connection).active().keys
+        await connection.close()
+        return active.first { $0.digest == ClientKeySecret(key)?.digest }?.id
     }
 
     /// - Parameters:

@@ -28,7 +28,7 @@ import Testing
         let watcher = try watcher(developmentMode: developmentMode)
         do {
             let api = try AppleAPI(
-                watcher, keys: files.path(keys), url: url, limitShare: 1, developmentMode: developmentMode,
+                watcher, keys: files.path(keys), url: url, developmentMode: developmentMode,
                 clock: APIClock(now: { Date() }, random: { 0 }))
             try await api.close()
             return []
@@ -39,7 +39,7 @@ import Testing
 
     @Test func `AppleAPI has a client for each environment of an app that has a key`() async throws {
         let api = try AppleAPI(
-            watcher(), keys: files.path("keys.json"), url: nil, limitShare: 0.5, developmentMode: false,
+            watcher(), keys: files.path("keys.json"), url: nil, developmentMode: false,
             clock: APIClock(now: { Date() }, random: { 0 }))
         #expect(api.clients.all.map(\.environment) == [.production, .sandbox])
         try await api.close()
@@ -47,7 +47,7 @@ import Testing
 
     @Test func `AppleAPI follows an app that is added to the files of apps and keys`() async throws {
         let api = try AppleAPI(
-            watcher(), keys: files.path("keys.json"), url: nil, limitShare: 1, developmentMode: false,
+            watcher(), keys: files.path("keys.json"), url: nil, developmentMode: false,
             clock: APIClock(now: { Date() }, random: { 0 }))
         try files.write(
             "apps.json",

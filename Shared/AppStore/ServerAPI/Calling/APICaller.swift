@@ -8,7 +8,7 @@ struct APICaller: Sendable {
     let environment: AppStoreEnvironment
     let transport: APITransport
     let tokens: TokenSource
-    let limits: APIRateLimits
+    let limits: any APILimits
     let retry: APIRetryPolicy
     let clock: APIClock
     let observe: @Sendable (APIAttempt) -> Void

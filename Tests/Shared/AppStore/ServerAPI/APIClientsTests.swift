@@ -44,10 +44,10 @@ import Testing
         try await APIFixture.scene { _, _ in
             .json(#"{"testNotificationToken":"t"}"#)
         } _: { fixture, store in
+            let clock = fixture.clock()
             let clients = APIClients(
-                apps: apps, keys: keys, verifier: fixture.verifier, transport: fixture.transport,
-                clock: fixture.clock(),
-                baseURL: store.url, limitScale: 0.5)
+                apps: apps, keys: keys, verifier: fixture.verifier, transport: fixture.transport, clock: clock,
+                baseURL: store.url, limits: { APIRateLimits(environment: $1, scale: 0.5, clock: clock) })
             for client in clients.all { for _ in 0..<2 { _ = try await client.requestTestNotification() } }
             let line = "/inApps/v1/notifications/test"
             #expect(

@@ -1,0 +1,101 @@
+import NIOCore
+import Synchronization
+
+/// The open connections, so that those which only wait make room for those which ask.
+///
+/// Connections of strangers, on which no valid key was sent yet, are closed first.
+final class ConnectionTable: Sendable {
+    private struct Entry {
+        let channel: any Channel
+        /// Whether a request had a valid key.
+        var isKnown = false
+        /// Requests whose answer is not complete.
+        var requests = 0
+        /// Since it was opened or its last answer.
+        var idleSince: ContinuousClock.Instant
+    }
+
+    /// Connections at a time; one more closes idle ones.
+    let limit: Int
+    /// How long a connection may be idle before a valid key was sent on it, and after that.
+    let patience: (stranger: Duration, known: Duration)
+    private let instant: @Sendable () -> ContinuousClock.Instant
+    private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+
+    init(
+        limit: Int, patience: (stranger: Duration, known: Duration),
+        instant: @escaping @Sendable () -> ContinuousClock.Instant
+    ) {
+        self.limit = limit
+        self.patience = patience
+        self.instant = instant
+    }
+
+    /// Some more than ``limit`` are accepted, so that there is room until others are closed.
+    var accepted: Int { limit + max(16, limit / 8) }
+
+    func opened(_ channel: any Channel) {
+        let now = instant()
+        let victims = entries.withLock { entries in
+            let full = entries.count >= limit
+            defer { entries[ObjectIdentifier(channel)] = Entry(channel: channel, idleSince: now) }
+            // Several at once, so that a flood of connections does not look for one at each.
+            return full ? Self.longestIdle(entries, most: max(1, limit / 64)) : []
+        }
+        for victim in victims { victim.close(promise: nil) }
+    }
+
+    private static func longestIdle(_ entries: [ObjectIdentifier: Entry], most: Int) -> [any Channel] {
+        let idle = entries.values.filter { $0.requests == 0 }
+        let strangers = idle.filter { !$0.isKnown }
+        return (strangers.isEmpty ? idle : strangers).sorted { $0.idleSince < $1.idleSince }.prefix(most).map(\.channel)
+    }
+
+    func closed(_ channel: any Channel) { entries.withLock { $0[ObjectIdentifier(channel)] = nil } }
+
+    /// A request has arrived.
+    func begins(_ channel: any Channel) { entries.withLock { $0[ObjectIdentifier(channel)]?.requests += 1 } }
+
+    /// It has a valid key.
+    func isKnown(_ channel: any Channel) { entries.withLock { $0[ObjectIdentifier(channel)]?.isKnown = true } }
+
+    /// It was answered.
+    func ends(_ channel: any Channel) {
+        let now = instant()
+        entries.withLock { entries in
+            entries[ObjectIdentifier(channel)]?.requests -= 1
+            entries[ObjectIdentifier(channel)]?.idleSince = now
+        }
+    }
+
+    /// Closes what has been idle for too long: headers that do not come, answers that are not read.
+    func sweep() {
+        let now = instant()
+        let victims = entries.withLock { entries in
+            entries.values.filter { entry in
+                entry.requests == 0
+                    && entry.idleSince.duration(to: now) > (entry.isKnown ? patience.known : patience.stranger)
+            }
+        }
+        for victim in victims { victim.channel.close(promise: nil) }
+    }
+}
+
+/// Tells the table of a connection.
+final class ConnectionObserver: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = Any
+
+    private let table: ConnectionTable
+
+    init(_ table: ConnectionTable) { self.table = table }
+
+    func channelActive(context: ChannelHandlerContext) {
+        table.opened(context.channel)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        table.closed(context.channel)
+        context.fireChannelInactive()
+    }
+}
