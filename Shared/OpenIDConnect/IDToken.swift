@@ -46,6 +46,14 @@ package struct IDToken: Sendable {
         return value.string.map { [$0] } ?? value.elements.compactMap(\.string)
     }
 
+    /// Whether the provider vouches for the address in a claim: `email_verified` beside it is the JSON value true. A text, a
+    /// number or nothing is no such word, although some providers mean true by them.
+    package func hasVerifiedEmail(beside name: String) -> Bool {
+        let path = name.split(separator: ".").dropLast()
+        let siblings = claims[name] != nil ? claims : path.reduce(claims as JSONValue?) { $0?[String($1)] }
+        return siblings?["email_verified"]?.bool == true
+    }
+
     /// Names may hold dots themselves, as those that are addresses do.
     private func claim(_ name: String) -> JSONValue? {
         claims[name] ?? name.split(separator: ".").reduce(claims as JSONValue?) { $0?[String($1)] }

@@ -56,10 +56,15 @@ struct ProviderSettings: Sendable {
                 "The ID token has no text in the claim “\(nameClaim)”. Have the provider send it, or set "
                     + "STOREKEEPER_CONSOLE_OIDC_NAME_CLAIM and STOREKEEPER_CONSOLE_OIDC_SCOPES.")
         }
-        guard nameClaim != "email" || token.claims["email_verified"]?.bool != false else {
-            throw Fault(
-                403, "You are not signed in: the provider has not verified your email address.",
-                "Verify it there, and sign in again.")
+        for claim in [nameClaim, roleClaim] where Self.isEmail(claim) {
+            guard token.hasVerifiedEmail(beside: claim) else {
+                throw Fault(
+                    403, "You are not signed in: the provider does not say that your email address is verified.",
+                    "Verify it there, and sign in again. The ID token needs email_verified true, no text and no number; with a "
+                        + "provider that sends no such claim, set STOREKEEPER_CONSOLE_OIDC_NAME_CLAIM and "
+                        + "STOREKEEPER_CONSOLE_OIDC_ROLE_CLAIM to claims that people cannot choose, such as sub and groups."
+                )
+            }
         }
         guard let role = token.texts(roleClaim).compactMap({ roles[$0] }).max() ?? roles["*"] else {
             throw Fault(
@@ -67,6 +72,13 @@ struct ProviderSettings: Sendable {
                 "Ask for one of the values of STOREKEEPER_CONSOLE_OIDC_ROLES in the claim “\(roleClaim)”.")
         }
         return (name, role)
+    }
+
+    /// Whether a claim holds an email address, which at many providers anyone may enter. Of a path or an address the last part
+    /// counts.
+    private static func isEmail(_ claim: String) -> Bool {
+        let last = claim.lowercased().split(whereSeparator: { ".:/".contains($0) }).last ?? ""
+        return last.contains("email") || last == "mail"
     }
 
     private static func text(of file: String) -> String? {

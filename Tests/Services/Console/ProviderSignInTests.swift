@@ -155,6 +155,41 @@ import Testing
         }
     }
 
+    /// Where the email address decides: the name, the role, or both, or a role that everyone has.
+    static let emailClaims: [(name: String, role: String, roles: [String: Role])] = [
+        ("email", "groups", ["on-call": .operatorRole]), ("sub", "email", ["ann@example.org": .admin]),
+        ("email", "email", ["ann@example.org": .admin]), ("email", "groups", ["*": .viewer]),
+        ("profile.email", "groups", ["on-call": .operatorRole]), ("sub", "https://idp.example/email", ["x": .admin]),
+        ("sub", "emails", ["x": .admin]),
+    ]
+
+    @Test(arguments: emailClaims)
+    func `An email address decides nothing unless email_verified is the JSON value true`(
+        name: String, role: String, roles: [String: Role]
+    ) async throws {
+        try await TestIssuer.with(try .makeP256(), roles: roles, nameClaim: name, roleClaim: role) { issuer, console in
+            func signIn(_ verified: String?) async throws -> RunningConsole.Answer {
+                issuer.change { behaviour in
+                    behaviour.claims["email_verified"] = .some(verified)
+                    behaviour.claims["https://idp.example/email"] = "\"x\""
+                    behaviour.claims["emails"] = #"["x"]"#
+                    let beside = verified.map { #","email_verified":\#($0)"# } ?? ""
+                    behaviour.claims["profile"] = #"{"email":"ann@example.org"\#(beside)}"#
+                }
+                let browser = try await Browser(console)
+                let (code, state) = try issuer.code(for: browser.address)
+                return try await browser.comeBack(code, state)
+            }
+            for verified in [
+                "false", "\"false\"", "\"true\"", "\"True\"", "\"\"", "0", "1", "1.0", "null", "[true]", #"{"a":true}"#,
+                nil,
+            ] {
+                try Self.expectRefused(try await signIn(verified), "Verify it there")
+            }
+            #expect(try await signIn("true").status == 303)
+        }
+    }
+
     @Test
     func `A new key of the provider is fetched when a token names it, and the old one is refused once it is gone`()
         async throws

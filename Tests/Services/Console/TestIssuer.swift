@@ -47,6 +47,7 @@ final class TestIssuer: Sendable {
 
     static func with(
         _ key: IssuerKey, roles: [String: Role] = ["support-team": .support, "on-call": .operatorRole],
+        nameClaim: String = "email", roleClaim: String = "groups",
         _ body: (TestIssuer, RunningConsole) async throws -> Void
     ) async throws {
         let issuer = TestIssuer(Behaviour(key: key, published: [("k1", key)]))
@@ -65,7 +66,8 @@ final class TestIssuer: Sendable {
             client: Client(
                 id: clientId, secret: secret, redirectURI: RunningConsole.origin + "/sign-in/callback",
                 scopes: "openid email"), now: { RunningConsole.now })
-        let settings = ProviderSettings(provider: provider, nameClaim: "email", roleClaim: "groups", roles: roles)
+        let settings = ProviderSettings(
+            provider: provider, nameClaim: nameClaim, roleClaim: roleClaim, roles: roles)
         let outcome: Result<Void, any Error>
         do {
             outcome = .success(
