@@ -131,7 +131,7 @@ class Deployment:
         self.bootstrap = self.broker.child.stdout.readline().decode().strip()
 
     def replace_broker(self):
-        """Its topics are made again, without their records, and its cluster id is the old one for whoever stored it."""
+        """Its topics are made again, without their records, and what was stored under the old cluster id is under the new one."""
         self.earlier.append((set(evidence.Evidence(self.postgres).stored), evidence.changed_messages(self.bootstrap)))
         self.stop_all()
         self.broker.stop()
