@@ -93,7 +93,10 @@ extension AccessScheduleTests {
             ], access: [(30.5, "gold"), (35, "gold"), (36, nil), (45, nil), (61, "gold")]),
         Case(
             name: "G4 a newer renewal info without the grace period closes it, although a period ahead is unknown",
-            events: [start, failed(nil), event("RENEWAL_INFO", 35, nil, nil, renewal("gold", 60, signed: 35))],
+            events: [
+                event("SUBSCRIBED/INITIAL_BUY", 0, nil, bought("1", "gold", 0, 30)), failed(nil),
+                event("RENEWAL_INFO", 35, nil, nil, renewal("gold", 60, signed: 35)),
+            ],
             access: [(34, "gold"), (36, nil), (45, nil)]),
         Case(
             name: "another product is bought within the grace period",
