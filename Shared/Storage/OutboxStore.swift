@@ -78,7 +78,7 @@ public struct OutboxStore: Sendable {
 
     static let unpublished = Statement(
         "outbox-unpublished",
-        "select count(*) as count, min(recorded_at) as oldest from timeline where published_at is null")
+        "select count(*) as count, min(applied_at) as oldest from timeline where published_at is null")
 
     static let changes = Statement(
         "outbox-changes",

@@ -139,10 +139,17 @@ import Testing
         #expect(queue.popFirst() == nil && queue.isEmpty)
     }
 
+    /// What was done, in order.
+    private final class Order: Sendable {
+        private let done = Mutex<[String]>([])
+        var names: [String] { done.withLock(\.self) }
+        func append(_ name: String) { done.withLock { $0.append(name) } }
+    }
+
     @Test func `WorkLane does the work of the key that has cost least first`() async {
         let lane = WorkLane(threads: 1)
         let (costly, cheap) = (UUID(), UUID())
-        let order = Mutex<[String]>([])
+        let order = Order()
         let gate = DispatchSemaphore(value: 0)
         await withTaskGroup { group in
             group.addTask {
@@ -153,14 +160,14 @@ import Testing
             }
             while lane.waiting(of: costly) > 0 || !lane.isBusy { await Task.yield() }
             for number in 0..<3 {
-                group.addTask { await lane.run(for: costly) { order.withLock { $0.append("costly \(number)") } } }
+                group.addTask { await lane.run(for: costly) { order.append("costly \(number)") } }
                 while lane.waiting(of: costly) <= number { await Task.yield() }
             }
-            group.addTask { await lane.run(for: cheap) { order.withLock { $0.append("cheap") } } }
+            group.addTask { await lane.run(for: cheap) { order.append("cheap") } }
             while lane.waiting(of: cheap) == 0 { await Task.yield() }
             gate.signal()
         }
-        #expect(order.withLock(\.self) == ["cheap", "costly 0", "costly 1", "costly 2"])
+        #expect(order.names == ["cheap", "costly 0", "costly 1", "costly 2"])
     }
 
     @Test func `Uploads of a key that has used its verification are refused before any work`() async throws {
