@@ -51,9 +51,11 @@ struct Console: Sendable {
     }
 
     /// What a person did, for the audit log.
-    func action(_ command: String, on subject: String, _ request: ConsoleRequest) throws -> OperatorAction {
+    func action(
+        _ command: String, on subject: String, _ request: ConsoleRequest, about: OperatorAction.About? = nil
+    ) throws -> OperatorAction {
         OperatorAction(
             actedAt: clock.now(), actor: request.name, action: command, subject: subject,
-            note: try request.reason())
+            note: try request.reason(), about: about)
     }
 }

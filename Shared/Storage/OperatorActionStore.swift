@@ -1,6 +1,8 @@
+import Contracts
 import Postgres
 
 import struct Foundation.Date
+import struct Foundation.UUID
 
 /// One entry of the audit log.
 public struct OperatorAction: Sendable, Equatable {
@@ -14,13 +16,42 @@ public struct OperatorAction: Sendable, Equatable {
     public var subject: String
     /// Why, in the words of the operator; nil where none was asked for.
     public var note: String?
+    /// The app, and the customer of it, that the action was about; nil where it was about neither. An erasure of the customer
+    /// finds the entry by it.
+    package var about: About?
 
-    package init(actedAt: Date, actor: String, action: String, subject: String, note: String?) {
+    /// The app that an action was about, and its customer.
+    package struct About: Sendable, Equatable {
+        package var environment: StoreEnvironment
+        package var bundleId: String
+        package var appAccountToken: UUID?
+        /// The developer's own id.
+        package var customerId: String?
+
+        package init(
+            _ environment: StoreEnvironment, _ bundleId: String, account: UUID? = nil, customer: String? = nil
+        ) {
+            self.environment = environment
+            self.bundleId = bundleId
+            appAccountToken = account
+            customerId = customer
+        }
+
+        package init(_ customer: CustomerRecords.Customer) {
+            self.init(
+                customer.environment, customer.bundleId, account: customer.appAccountToken, customer: customer.id)
+        }
+    }
+
+    package init(
+        actedAt: Date, actor: String, action: String, subject: String, note: String?, about: About? = nil
+    ) {
         self.actedAt = actedAt
         self.actor = actor
         self.action = action
         self.subject = subject
         self.note = note
+        self.about = about
     }
 }
 
@@ -41,7 +72,8 @@ public struct OperatorActionStore: Sendable {
     static func command(recording actions: [OperatorAction]) -> Command {
         Command(
             insert, actions.map(\.actedAt), actions.map(\.actor), actions.map(\.action), actions.map(\.subject),
-            actions.map(\.note))
+            actions.map(\.note), actions.map(\.about?.environment.rawValue), actions.map(\.about?.bundleId),
+            actions.map(\.about?.appAccountToken), actions.map(\.about?.customerId))
     }
 
     /// The entries about some subjects, oldest first.
@@ -64,10 +96,15 @@ public struct OperatorActionStore: Sendable {
     static let insert = Statement(
         "operator-action-insert",
         """
-        insert into operator_action (acted_at, actor, action, subject, note)
-        select acted_at, actor, action, subject, note
-        from unnest($1::timestamptz[], $2::text[], $3::text[], $4::text[], $5::text[])
-            with ordinality as given (acted_at, actor, action, subject, note, place)
+        insert into operator_action (
+            acted_at, actor, action, subject, note, environment, bundle_id, app_account_token, customer_id)
+        select acted_at, actor, action, subject, note, environment::store_environment, bundle_id, app_account_token,
+            customer_id
+        from unnest(
+            $1::timestamptz[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::uuid[],
+            $9::text[])
+            with ordinality as given (
+                acted_at, actor, action, subject, note, environment, bundle_id, app_account_token, customer_id, place)
         order by place
         """)
 

@@ -25,11 +25,17 @@ struct ErasureHandler: Sendable {
             try await OperatorActionStore(connection).record([
                 OperatorAction(
                     actedAt: now, actor: request.actor, action: "customers \(extent.rawValue)",
-                    subject: certificate.subject, note: nil)
+                    subject: certificate.subject, note: nil,
+                    about: OperatorAction.About(environment, bundleId))
             ])
             return certificate
         }
-        guard let certificate else { throw CustomerHandlers.unknown(request) }
+        guard let certificate else {
+            throw Problem(
+                .notFound,
+                "Nothing was changed: \(bundleId) has no customer and no account \(asked) in \(environment.rawValue); send your "
+                    + "own id of the customer, or the appAccountToken.")
+        }
         return APIResponse { json in
             json.member("certificateId", certificate.id.uuidString.lowercased())
             json.member("extent", certificate.extent.rawValue)

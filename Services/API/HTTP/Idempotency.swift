@@ -5,6 +5,7 @@ import Storage
 import StrictJSON
 
 import struct Foundation.Date
+import struct Foundation.UUID
 
 /// Requests with an `Idempotency-Key` have effect once: the same request again gets the same answer for 24 hours.
 struct Idempotency: Sendable {
@@ -71,7 +72,7 @@ struct Idempotency: Sendable {
         try await database.withConnection { connection in
             try await IdempotencyStore(connection).complete(
                 name, of: request.key.id, status: response.status, headers: Self.json(response.headers),
-                body: response.bytes)
+                body: response.bytes, naming: request.named(in: response.bytes))
         }
         return response
     }
@@ -103,5 +104,23 @@ struct Idempotency: Sendable {
             if let name = HTTPField.Name(name), let value = value.string { headers[name] = value }
         }
         return headers
+    }
+}
+
+extension APIRequest {
+    /// Whom an answer to this request names: whom the request is about, and the accounts in the answer. The certificate of an
+    /// erasure names no customer any more.
+    func named(in answer: [UInt8]) -> IdempotencyStore.Named {
+        let root = body?.root
+        let text = operation.id == "eraseCustomer" ? String(decoding: answer, as: UTF8.self) : nil
+        let given = [root?["appAccountToken"]?.string, path["customerId"]].compactMap(\.self)
+            .filter { text?.contains($0) ?? true }
+        let answered = (try? JSONDocument(answer))?.root.accountTokens ?? []
+        return IdempotencyStore.Named(
+            environment: key.environment,
+            bundleId: root?["bundleId"]?.string ?? query["bundleId"]
+                ?? (key.bundleIds.count == 1 ? key.bundleIds[0] : nil),
+            appAccountTokens: Set((given + answered).compactMap { UUID(uuidString: $0) }),
+            customerId: path["customerId"].flatMap { given.contains($0) ? $0 : nil })
     }
 }

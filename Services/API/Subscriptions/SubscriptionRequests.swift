@@ -46,7 +46,8 @@ struct SubscriptionRequests: Sendable {
         do {
             answer = try await wanted.request(from: client) { action in
                 let action = OperatorAction(
-                    actedAt: clock.now(), actor: request.actor, action: action, subject: wanted.subject, note: note)
+                    actedAt: clock.now(), actor: request.actor, action: action, subject: wanted.subject, note: note,
+                    about: OperatorAction.About(subscription.key.environment, subscription.bundleId))
                 try await database.withConnection { try await OperatorActionStore($0).record([action]) }
             }
         } catch let error as APIError {

@@ -20,8 +20,7 @@ struct AccountActions: Sendable {
         let name = account.uuidString.lowercased()
         let audit = try console.action(
             "customers grant", on: "\(app) \(environment.rawValue) \(name) \(product) for \(days.counted("day"))",
-            request
-        )
+            request, about: OperatorAction.About(environment, app, account: account))
         let now = console.clock.now()
         let grant = CustomerRecords.ManualGrant(
             id: console.newId(), environment: environment, bundleId: app, appAccountToken: account, productId: product,
@@ -46,9 +45,13 @@ struct AccountActions: Sendable {
             "customers revoke",
             on: "\(environment.rawValue) \(account.uuidString.lowercased()) \(grant.uuidString.lowercased())", request)
         let isRevoked = try await console.database.withConnection { connection in
-            try await OperatorWork(connection).revoke(grant, at: console.clock.now(), audit: audit)
+            try await OperatorWork(connection).revoke(
+                grant, of: account, in: environment, at: console.clock.now(), audit: audit)
         }
-        guard isRevoked else { throw Fault(409, "Nothing was done: the grant is over already.", "Reload the account.") }
+        guard isRevoked else {
+            throw Fault(
+                409, "Nothing was done: this account has no such grant, or the grant is over.", "Reload the account.")
+        }
         return .redirect(to: "\(Self.address(account, environment))?done=revoke")
     }
 
@@ -57,7 +60,8 @@ struct AccountActions: Sendable {
         let (environment, account) = (try request.environment(), try request.uuid("account"))
         let app = try Self.text("app", "the app", request)
         let audit = try console.action(
-            "customers choose", on: "\(app) \(environment.rawValue) \(account.uuidString.lowercased())", request)
+            "customers choose", on: "\(app) \(environment.rawValue) \(account.uuidString.lowercased())", request,
+            about: OperatorAction.About(environment, app, account: account))
         try await console.database.withConnection { connection in
             try await OperatorWork(connection).choose(
                 account, of: app, in: environment, at: console.clock.now(), audit: audit)

@@ -35,13 +35,23 @@ struct ErasureScreens: Sendable {
             try await ErasureStore(connection).preview(account, of: app, in: environment)
         }
         let name = account.uuidString.lowercased()
-        let isKnown = preview.purchases + preview.grants > 0 || preview.customer != nil
+        guard let preview else {
+            return console.page(
+                "erasure", "Erase account \(name.prefix(8))",
+                Page(
+                    heading: "Nothing is known of this account in this app.",
+                    facts: [
+                        Fact(name: "account", value: name), Fact(name: "app", value: app),
+                        Fact(name: "environment", value: environment.rawValue),
+                    ],
+                    before: nil, forms: [], back: "/accounts/\(environment.rawValue)/\(name)", command: nil), request)
+        }
         return console.page(
             "erasure", "Erase account \(name.prefix(8))",
             Page(
                 heading: preview.isErased
                     ? "This account is erased."
-                    : isKnown ? "What would be forgotten" : "Nothing is known of this account in this app.",
+                    : "What would be forgotten",
                 facts: [
                     Fact(name: "account", value: name), Fact(name: "app", value: app),
                     Fact(name: "environment", value: environment.rawValue),
@@ -74,11 +84,12 @@ struct ErasureScreens: Sendable {
         let certificate = try await console.patientDatabase.withConnection { connection in
             let certificate = try await ErasureStore(connection).forget(
                 account, of: app, in: environment, extent: extent, id: console.newId(), at: now)
+            guard let certificate else { throw Self.unknown(account, app, environment) }
             // The certificate stands for the account, which the audit log must not name.
             try await OperatorActionStore(connection).record([
                 OperatorAction(
                     actedAt: now, actor: request.name, action: "customers \(extent.rawValue)",
-                    subject: certificate.subject, note: reason)
+                    subject: certificate.subject, note: reason, about: OperatorAction.About(environment, app))
             ])
             return certificate
         }
@@ -124,6 +135,12 @@ struct ErasureScreens: Sendable {
             button: isErasure ? "Erase for good" : "Detach for good",
             hidden: [("extent", extent.rawValue), ("app", app)],
             command: Self.command(extent, account, app, environment) + " --note REASON", isDangerous: true, request)
+    }
+
+    private static func unknown(_ account: UUID, _ app: String, _ environment: StoreEnvironment) -> Fault {
+        Fault.notFound(
+            "Nothing is known of account \(account.uuidString.lowercased()) in \(app), \(environment.rawValue); nothing was done."
+        )
     }
 
     private static func address(_ certificate: UUID) -> String { "/erasures/\(certificate.uuidString.lowercased())" }

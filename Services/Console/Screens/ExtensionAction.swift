@@ -38,7 +38,7 @@ struct ExtensionAction: Sendable {
                 try await record(
                     OperatorAction(
                         actedAt: console.clock.now(), actor: audit.actor, action: action, subject: audit.subject,
-                        note: audit.note))
+                        note: audit.note, about: OperatorAction.About(key.environment, subscription.bundleId)))
             }
         } catch let error as APIError {
             throw Fault(

@@ -46,6 +46,7 @@ struct Choose: Subcommand {
         }
         try await audit.record(
             undo ? "customers choose --undo" : "customers choose", on: ["\(app) \(environment.rawValue) \(account)"],
+            about: OperatorAction.About(environment, app, account: UUID(uuidString: account)),
             to: OperatorActionStore(connection), in: context)
         guard !output.json else {
             return try output.print(

@@ -64,7 +64,8 @@ struct ErasureOptions: ParsableArguments {
             at: context.now())
         guard let certificate else { throw unknown }
         try await audit.record(
-            "customers \(extent.rawValue)", on: [certificate.subject], to: OperatorActionStore(connection),
+            "customers \(extent.rawValue)", on: [certificate.subject],
+            about: OperatorAction.About(options.environment, options.app), to: OperatorActionStore(connection),
             in: context)
         guard !options.output.json else { return try options.output.print(json: Page(certificate), in: context) }
         FactLines.of([

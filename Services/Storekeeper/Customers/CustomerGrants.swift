@@ -48,7 +48,7 @@ struct GrantCustomer: Subcommand {
         try await records.add(grant)
         try await audit.record(
             "customers grant", on: ["\(options.subject) \(product), grant \(grant.id.uuidString.lowercased())"],
-            to: OperatorActionStore(connection), in: context)
+            about: OperatorAction.About(customer), to: OperatorActionStore(connection), in: context)
         try options.output.list([GrantRow(grant)], none: "", in: context)
     }
 }
@@ -83,7 +83,7 @@ struct RevokeGrant: Subcommand {
         else { throw CommandError("the customer has no grant \(grant.escaped): see storekeeper customers show") }
         try await audit.record(
             "customers revoke", on: ["\(options.subject), grant \(id.uuidString.lowercased())"],
-            to: OperatorActionStore(connection), in: context)
+            about: OperatorAction.About(customer), to: OperatorActionStore(connection), in: context)
         let grants = try await records.grants(
             of: customer.appAccountToken, of: customer.bundleId, in: customer.environment)
         try options.output.list(grants.filter { $0.id == id }.map(GrantRow.init), none: "", in: context)

@@ -102,7 +102,8 @@ struct AddCustomer: Subcommand {
         case .created(let customer), .known(let customer):
             if case .created = outcome {
                 try await audit.record(
-                    "customers add", on: [options.subject], to: OperatorActionStore(connection), in: context)
+                    "customers add", on: [options.subject], about: OperatorAction.About(customer),
+                    to: OperatorActionStore(connection), in: context)
             }
             guard !options.output.json else {
                 return try options.output.print(json: CustomerPage(customer, []), in: context)
@@ -131,7 +132,8 @@ struct RemoveCustomer: Subcommand {
         let customer = try await options.found(records)
         _ = try await records.remove(customer.id, of: customer.bundleId, in: customer.environment)
         try await audit.record(
-            "customers remove", on: [options.subject], to: OperatorActionStore(connection), in: context)
+            "customers remove", on: [options.subject], about: OperatorAction.About(customer),
+            to: OperatorActionStore(connection), in: context)
         let page = CustomerPage(customer, [])
         guard !options.output.json else { return try options.output.print(json: page, in: context) }
         context.print("Removed; the token was \(page.appAccountToken).")

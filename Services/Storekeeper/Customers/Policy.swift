@@ -58,7 +58,7 @@ struct Policy: Subcommand {
                     policy, needsDevice: needsDevice, of: app, in: environment, at: context.now())
                 try await audit.record(
                     "customers policy \(policy.rawValue)\(needsDevice ? " --needs-device" : "")",
-                    on: ["\(app) \(environment.rawValue)"],
+                    on: ["\(app) \(environment.rawValue)"], about: OperatorAction.About(environment, app),
                     to: OperatorActionStore(connection), in: context)
             }
             let stored = try await store.rules()[CoverageStore.App(environment, app)]

@@ -51,7 +51,8 @@ struct Import: Subcommand {
                 try await customers.audit.record(
                     "import",
                     on: ["\(bundleId) \(environment.rawValue), \(list.rows.count) customers of \(customers.file)"],
-                    to: OperatorActionStore(connection), in: context)
+                    about: OperatorAction.About(environment, bundleId), to: OperatorActionStore(connection), in: context
+                )
             }
             var results = list.faults.map { ImportResult(line: $0.line, outcome: "invalid", reason: $0.reason) }
             let display = ProgressDisplay()

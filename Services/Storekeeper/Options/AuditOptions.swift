@@ -13,14 +13,17 @@ struct AuditOptions: ParsableArguments {
     /// - Parameters:
     ///   - action: the command.
     ///   - subjects: what it changed.
+    ///   - about: the app and the customer whom it concerns, so that an erasure finds the entry.
     func record(
-        _ action: String, on subjects: [String], to auditLog: OperatorActionStore, in context: CommandContext
+        _ action: String, on subjects: [String], about: OperatorAction.About? = nil,
+        to auditLog: OperatorActionStore, in context: CommandContext
     ) async throws {
         let now = context.now()
         try await auditLog.record(
             subjects.map {
                 OperatorAction(
-                    actedAt: now, actor: actor ?? context.user, action: action, subject: $0, note: note)
+                    actedAt: now, actor: actor ?? context.user, action: action, subject: $0, note: note,
+                    about: about)
             })
     }
 }

@@ -1,3 +1,4 @@
+import Contracts
 import Postgres
 
 import struct Foundation.Date
@@ -7,7 +8,7 @@ import struct Foundation.UUID
 package struct IdempotencyStore: Sendable {
     /// The state of a request.
     package enum Known: Sendable, Equatable {
-        /// No earlier request has the key: the caller executes it and calls ``complete(_:of:status:headers:body:)``.
+        /// No earlier request has the key: the caller executes it and calls ``complete(_:of:status:headers:body:naming:)``.
         case new
         /// The same request was sent before, with this answer.
         case answered(status: Int, headers: String, body: [UInt8])
@@ -15,6 +16,25 @@ package struct IdempotencyStore: Sendable {
         case inProgress
         /// The key was used for another request.
         case mismatch
+    }
+
+    /// Whom a stored answer names; an erasure deletes the answer by it.
+    package struct Named: Sendable, Equatable {
+        package var environment: StoreEnvironment
+        /// Nil where the request is about no app, or about several.
+        package var bundleId: String?
+        package var appAccountTokens: Set<UUID>
+        /// The developer's own id.
+        package var customerId: String?
+
+        package init(
+            environment: StoreEnvironment, bundleId: String?, appAccountTokens: Set<UUID>, customerId: String?
+        ) {
+            self.environment = environment
+            self.bundleId = bundleId
+            self.appAccountTokens = appAccountTokens
+            self.customerId = customerId
+        }
     }
 
     private let connection: PostgresConnection
@@ -43,9 +63,11 @@ package struct IdempotencyStore: Sendable {
 
     /// Stores the answer.
     package func complete(
-        _ name: String, of key: UUID, status: Int, headers: String, body: [UInt8]
+        _ name: String, of key: UUID, status: Int, headers: String, body: [UInt8], naming named: Named
     ) async throws {
-        _ = try await connection.execute(Self.complete, key, name, Int32(status), JSONText(headers), body)
+        _ = try await connection.execute(
+            Self.complete, key, name, Int32(status), JSONText(headers), body, named.environment.rawValue,
+            named.bundleId, named.appAccountTokens.sorted { $0.uuidString < $1.uuidString }, named.customerId)
     }
 
     /// Deletes a claim whose request had no effect, so that it can be sent again.
@@ -68,7 +90,8 @@ package struct IdempotencyStore: Sendable {
         values ($1::uuid, $2::text, $3::bytea, $4::timestamptz)
         on conflict (key_id, idempotency_key) do update
         set request_digest = excluded.request_digest, created_at = excluded.created_at, status = null,
-            response_headers = null, response_body = null
+            response_headers = null, response_body = null, environment = null, bundle_id = null, customer_id = null,
+            app_account_tokens = '{}'
         where held.created_at < $5::timestamptz or (held.status is null and held.created_at < $6::timestamptz)
         """)
 
@@ -84,7 +107,9 @@ package struct IdempotencyStore: Sendable {
         "api-idempotency-complete",
         """
         update api_idempotency
-        set status = $3::integer, response_headers = $4::json, response_body = $5::bytea
+        set status = $3::integer, response_headers = $4::json, response_body = $5::bytea,
+            environment = $6::text::store_environment, bundle_id = $7::text, app_account_tokens = $8::uuid[],
+            customer_id = $9::text
         where key_id = $1::uuid and idempotency_key = $2::text
         """)
 

@@ -19,11 +19,14 @@ package struct OperatorWork: Sendable {
         ])
     }
 
-    /// Ends a grant now.
-    /// - Returns: false where there is no such grant, or it is over.
-    package func revoke(_ grant: UUID, at now: Date, audit: OperatorAction) async throws -> Bool {
+    /// Ends a grant of an account now.
+    /// - Returns: false where the account has no such grant, or it is over.
+    package func revoke(
+        _ grant: UUID, of account: UUID, in environment: StoreEnvironment, at now: Date, audit: OperatorAction
+    ) async throws -> Bool {
         try await connection.execute(
-            Self.revoke, grant, now, audit.actor, audit.action, audit.subject, audit.note
+            Self.revoke, grant, now, audit.actor, audit.action, audit.subject, audit.note, account,
+            environment.rawValue
         ).affected > 0
     }
 
@@ -63,11 +66,13 @@ package struct OperatorWork: Sendable {
         with revoked as (
             update manual_grant
             set revoked_at = greatest($2::timestamptz, starts_at)
-            where id = $1::uuid and revoked_at is null
-            returning id
+            where id = $1::uuid and app_account_token = $7::uuid and environment = $8::text::store_environment
+                and revoked_at is null and (ends_at is null or ends_at > $2::timestamptz)
+            returning environment, bundle_id, app_account_token
         )
-        insert into operator_action (acted_at, actor, action, subject, note)
-        select $2::timestamptz, $3::text, $4::text, $5::text, $6::text
+        insert into operator_action (
+            acted_at, actor, action, subject, note, environment, bundle_id, app_account_token)
+        select $2::timestamptz, $3::text, $4::text, $5::text, $6::text, environment, bundle_id, app_account_token
         from revoked
         """)
 }

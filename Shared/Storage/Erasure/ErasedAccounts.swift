@@ -85,7 +85,7 @@ extension LedgerEntry {
 
 extension JSONValue {
     /// The account tokens anywhere in it.
-    fileprivate var accountTokens: [String] {
+    package var accountTokens: [String] {
         members.flatMap { key, value in
             ["appAccountToken", "app_account_token"].contains(key)
                 ? [value.string].compactMap(\.self) : value.accountTokens

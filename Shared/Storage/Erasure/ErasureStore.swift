@@ -60,7 +60,7 @@ package struct ErasureStore: Sendable {
     }
 
     /// What forgetting a customer would find now. Changes nothing.
-    /// - Returns: nil where the name is neither the developer's own id nor an account's token.
+    /// - Returns: nil where the name is neither the developer's own id nor an account of which anything is known.
     package func preview(
         named name: String, of bundleId: String, in environment: StoreEnvironment
     ) async throws -> Preview? {
@@ -69,9 +69,12 @@ package struct ErasureStore: Sendable {
     }
 
     /// What forgetting an account would find now. Changes nothing.
-    package func preview(_ account: UUID, of bundleId: String, in environment: StoreEnvironment) async throws -> Preview
-    {
-        let row = try await connection.execute(Self.preview, environment.rawValue, bundleId, account)[0]
+    /// - Returns: nil where nothing is known of the account in this app and environment.
+    package func preview(
+        _ account: UUID, of bundleId: String, in environment: StoreEnvironment
+    ) async throws -> Preview? {
+        guard let row = try await connection.execute(Self.preview, environment.rawValue, bundleId, account).first
+        else { return nil }
         return Preview(
             account: account, customer: try row.optional("customer_id"),
             purchases: Int(try row.value("purchases", as: Int64.self)),
@@ -90,7 +93,7 @@ package struct ErasureStore: Sendable {
 
     /// Forgets a customer, named by the developer's own id, or, in apps without own ids, by the account's token.
     /// - Parameter id: of the certificate.
-    /// - Returns: nil where the name is neither.
+    /// - Returns: nil where the name is neither, or nothing is known of the account: then nothing was changed.
     package func forget(
         named name: String, of bundleId: String, in environment: StoreEnvironment, extent: Extent, id: UUID,
         at now: Date
@@ -101,17 +104,19 @@ package struct ErasureStore: Sendable {
 
     /// Forgets an account. Idempotent: a second call returns the first certificate, and completes what an interrupted one left.
     /// - Parameter id: of the certificate.
+    /// - Returns: nil where nothing is known of the account in this app and environment: then nothing was changed.
     package func forget(
         _ account: UUID, of bundleId: String, in environment: StoreEnvironment, extent: Extent, id: UUID, at now: Date
-    ) async throws -> Certificate {
+    ) async throws -> Certificate? {
         // The audit log may hold the developer's own id, which is gone afterwards.
         let customer: String? = try await connection.execute(
             Self.customer, environment.rawValue, bundleId, account
         ).first?.value("customer_id")
         let row = try await connection.execute(
             Self.erase, id, environment.rawValue, bundleId, account, extent == .erase, now,
-            now.addingTimeInterval(Self.retention))[0]
-        let certificate = try Self.certificate(row)
+            now.addingTimeInterval(Self.retention)
+        ).first
+        guard let certificate = try row.map(Self.certificate) else { return nil }
         _ = try await connection.execute(
             Self.sweep, certificate.id, environment.rawValue, bundleId, account, customer)
         return certificate
@@ -162,7 +167,8 @@ package struct ErasureStore: Sendable {
             (
                 select count(*)
                 from payloads_of_account(
-                    asked.environment, account, owned, purchases_of_account_alone(asked.environment, account, owned))
+                    asked.environment, asked.bundle_id, account, owned,
+                    purchases_of_account_alone(asked.environment, account, owned))
             ) as payloads,
             (
                 select count(*)
@@ -182,6 +188,7 @@ package struct ErasureStore: Sendable {
         ) as asked (environment, bundle_id, account)
         cross join lateral purchases_of_account(asked.environment, asked.bundle_id, account) as owned
         left join erased_account erased on digest = account_digest(asked.environment, asked.bundle_id, account)
+        where is_account_known(asked.environment, asked.bundle_id, account)
         """)
 
     private static let erase = Statement(

@@ -91,17 +91,25 @@ create table ingest_heartbeat (
 );
 create index ingest_heartbeat_by_minute on ingest_heartbeat (minute);
 
--- The audit log: which operator ran which command, when, on which object, and why. Rows are added, never changed. The
--- resolution of a dead letter is read from it.
+-- The audit log: which operator ran which command, when, on which object, and why. Rows are added, and only an erasure changes
+-- those of its account: by the columns, never by a search of texts in other apps' rows. The resolution of a dead letter is read
+-- from it.
 create table operator_action (
     id bigint generated always as identity primary key,
     acted_at timestamptz not null,
+    app_account_token uuid, -- of the customer whom the action was about
+    environment store_environment, -- and bundle_id: null where the action was not about one app
     actor text not null, -- user of the operating system, or the name given to the command
     action text not null, -- the command, such as rejected.resolve
     subject text not null, -- the object; for a dead letter cluster/partition/offset
-    note text -- the operator's reason
+    note text, -- the operator's reason
+    bundle_id text,
+    customer_id text, -- the developer's own id
+    check ((environment is null) = (bundle_id is null)),
+    check (bundle_id is not null or (app_account_token is null and customer_id is null))
 );
 create index operator_action_by_subject on operator_action (subject, id);
+create index operator_action_by_app on operator_action (environment, bundle_id) where bundle_id is not null;
 create index operator_action_by_time on operator_action (acted_at);
 
 -- Which sessions of ours wait for locks, and the sessions that hold them. Its owner may read what other users run

@@ -28,7 +28,11 @@ create table api_idempotency (
     key_id uuid not null,
     request_digest bytea not null check (length(request_digest) = 32), -- SHA-256 of operation, path and body
     status integer, -- of the answer; null while the first request is in progress
+    environment store_environment, -- of the key; this and the next columns say whom the answer names, for an erasure
     idempotency_key text not null,
+    bundle_id text, -- the app of the request; null where it names none
+    customer_id text,
+    app_account_tokens uuid[] not null default '{}',
     response_headers json,
     response_body bytea,
     primary key (key_id, idempotency_key)

@@ -51,31 +51,83 @@ create trigger reject_erased before insert on account_app for each row execute f
 create trigger reject_erased before insert on customer_consent for each row execute function reject_erased_account();
 create trigger reject_erased before insert on chosen_account for each row execute function reject_erased_account();
 
--- The purchases that an account owns or claims, and those from which it was detached.
+-- The purchases that an account owns or claims, and those from which it was detached; never one of another app.
 create function purchases_of_account(
     asked_environment store_environment, asked_bundle_id text, asked_account uuid)
 returns text[]
 language sql stable
 return array(
-    select original_transaction_id
-    from account_claim
-    where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id
-    union
-    select original_transaction_id
-    from subscription
-    where owner_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id
-    union
-    select original_transaction_id
-    from subscription
-    where renewal_app_account_token = asked_account
-        and renewal_app_account_token is distinct from owner_account_token
-        and environment = asked_environment and bundle_id = asked_bundle_id
-    union
-    select unnest(detached_purchases)
-    from erased_account
-    where digest = account_digest(asked_environment, asked_bundle_id, asked_account));
+    select purchase
+    from (
+        select original_transaction_id
+        from account_claim
+        where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id
+        union
+        select original_transaction_id
+        from subscription
+        where owner_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id
+        union
+        select original_transaction_id
+        from subscription
+        where renewal_app_account_token = asked_account
+            and renewal_app_account_token is distinct from owner_account_token
+            and environment = asked_environment and bundle_id = asked_bundle_id
+        union
+        select unnest(detached_purchases)
+        from erased_account
+        where digest = account_digest(asked_environment, asked_bundle_id, asked_account)
+    ) as concerned (purchase)
+    where not exists (
+        select
+        from subscription
+        where environment = asked_environment and original_transaction_id = purchase and bundle_id <> asked_bundle_id));
 
--- Of these, the ones without another account.
+-- Whether anything is known of an account. Only then it is erased: a typing error must not leave a certificate.
+create function is_account_known(asked_environment store_environment, asked_bundle_id text, asked_account uuid)
+returns boolean
+language sql stable
+return
+    exists (
+        select
+        from erased_account
+        where digest = account_digest(asked_environment, asked_bundle_id, asked_account))
+    or exists (
+        select
+        from customer
+        where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id)
+    or cardinality(purchases_of_account(asked_environment, asked_bundle_id, asked_account)) > 0
+    or exists (
+        select
+        from manual_grant
+        where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id)
+    or exists (
+        select
+        from account_app
+        where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id)
+    or exists (
+        select
+        from customer_consent
+        where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id)
+    or exists (
+        select
+        from chosen_account
+        where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id)
+    or exists (
+        select
+        from shared_account_notice
+        where asked_account in (app_account_token, first_account_token) and environment = asked_environment
+            and bundle_id = asked_bundle_id)
+    or exists (
+        select
+        from purchase_transfer
+        where asked_account in (from_account_token, to_account_token) and environment = asked_environment
+            and bundle_id = asked_bundle_id)
+    or exists (
+        select
+        from operator_action
+        where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id);
+
+-- Of an account's purchases, the ones without another account.
 create function purchases_of_account_alone(
     asked_environment store_environment, asked_account uuid, concerned text[])
 returns text[]
@@ -96,7 +148,7 @@ return array(
 
 -- The signed payloads that a complete erasure deletes: all about purchases of the account alone, of the others those that name it.
 create function payloads_of_account(
-    asked_environment store_environment, asked_account uuid, concerned text[], own text[])
+    asked_environment store_environment, asked_bundle_id text, asked_account uuid, concerned text[], own text[])
 returns table (notification_uuid uuid, recorded_at timestamptz)
 language sql stable
 begin atomic
@@ -104,7 +156,8 @@ begin atomic
     from notification known
     join notification_payload payload
         on payload.notification_uuid = known.notification_uuid and payload.recorded_at = known.recorded_at
-    where known.environment = asked_environment and known.original_transaction_id = any (concerned)
+    where known.environment = asked_environment and known.bundle_id = asked_bundle_id
+        and known.original_transaction_id = any (concerned)
         and (
             known.original_transaction_id = any (own)
             or position(asked_account::text in lower(payload.decoded::text)) > 0);
@@ -113,6 +166,8 @@ end;
 -- Detaches an account from its purchases and deletes its records; a complete erasure also deletes Apple's signed payloads that
 -- name it and Apple's id of the customer. The purchases stay, without a customer: they are the sales of the app, and Apple goes
 -- on sending notifications about them. Idempotent; a complete one may follow one that only detached.
+--
+-- Returns nothing, and changes nothing, where nothing is known of the account in this app and environment.
 --
 -- Runs as its owner, because no service may delete payloads. The lock waits for the batches of the state-updater that have read
 -- this table, and holds the next ones back: every batch either is changed here or knows of the erasure.
@@ -132,20 +187,24 @@ declare
     deleted bigint := 0;
 begin
     lock table erased_account in access exclusive mode;
+    if not is_account_known(asked_environment, asked_bundle_id, asked_account) then
+        return;
+    end if;
     concerned := purchases_of_account(asked_environment, asked_bundle_id, asked_account);
     own := purchases_of_account_alone(asked_environment, asked_account, concerned);
 
     if asked_completely then
         with removed as (
             delete from notification_payload payload
-            using payloads_of_account(asked_environment, asked_account, concerned, own) as doomed
+            using payloads_of_account(asked_environment, asked_bundle_id, asked_account, concerned, own) as doomed
             where payload.notification_uuid = doomed.notification_uuid and payload.recorded_at = doomed.recorded_at
             returning payload.notification_uuid
         )
         select count(*) into deleted from removed;
         delete from conflicting_notification conflict
         using notification known
-        where known.environment = asked_environment and known.original_transaction_id = any (concerned)
+        where known.environment = asked_environment and known.bundle_id = asked_bundle_id
+            and known.original_transaction_id = any (concerned)
             and conflict.notification_uuid = known.notification_uuid;
     end if;
 
@@ -214,8 +273,10 @@ begin
 end;
 $$;
 
--- The rest of an erasure, which no index finds: payloads that are about no purchase, stored answers of the API, and the audit log,
--- in which the certificate takes the place of the account and of the developer's own id. After erase_account, without its lock.
+-- The rest of an erasure: payloads that are about no purchase, stored answers of the API, and the audit log, in which the
+-- certificate takes the place of the account and of the developer's own id. Answers and entries are found by their columns, and
+-- only those of the app and environment: another app may use the same token for another person, and texts may say anything.
+-- After erase_account, without its lock.
 create function sweep_erased_account(
     certificate uuid, asked_environment store_environment, asked_bundle_id text, asked_account uuid, asked_customer text)
 returns void
@@ -224,8 +285,10 @@ set search_path from current
 as $$
 declare
     name constant text := asked_account::text;
-    customer_subject constant text := asked_environment::text || ' ' || asked_bundle_id || ' ' || asked_customer;
     instead constant text := 'erased account ' || certificate::text;
+    -- As a whole word; every character that is no letter or digit stands for itself.
+    customer_word constant text :=
+        '(?<![[:alnum:]])' || regexp_replace(asked_customer, '([^[:alnum:]])', '\\\1', 'g') || '(?![[:alnum:]])';
 begin
     if exists (select from erased_account where id = certificate and is_complete) then
         delete from notification_payload payload
@@ -236,14 +299,17 @@ begin
             and position(name in lower(payload.decoded::text)) > 0;
     end if;
     delete from api_idempotency
-    where position(convert_to(name, 'UTF8') in response_body) > 0
-        or position(name in response_headers::text) > 0;
+    where environment = asked_environment and bundle_id = asked_bundle_id
+        and (asked_account = any (app_account_tokens) or customer_id = asked_customer);
     update operator_action
-    set subject = instead
-    where position(name in lower(subject)) > 0 or subject = customer_subject
-        or starts_with(subject, customer_subject || ' ');
+    set subject = instead,
+        note = case when customer_word is null then note else regexp_replace(note, customer_word, instead, 'g') end,
+        app_account_token = null,
+        customer_id = null
+    where environment = asked_environment and bundle_id = asked_bundle_id
+        and (app_account_token = asked_account or customer_id = asked_customer);
     update operator_action
-    set note = replace(lower(note), name, instead)
-    where position(name in lower(note)) > 0;
+    set note = regexp_replace(note, name, instead, 'gi')
+    where environment = asked_environment and bundle_id = asked_bundle_id and position(name in lower(note)) > 0;
 end;
 $$;

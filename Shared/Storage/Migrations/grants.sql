@@ -24,7 +24,7 @@ declare
         'consumer_position', 'rejected', 'ingest_heartbeat', 'operator_action', 'conflicting_notification', 'recovery_request',
         'coverage', 'coverage_day', 'recovery_window', 'recovery_page', 'recovery_item', 'canary', 'send_attempt',
         'send_attempt_result', 'recovery_answer', 'postponed_request', 'customer', 'manual_grant', 'cancellation', 'loyalty',
-        'entitlement_definition', 'account_app', 'customer_consent', 'purchase_transfer',
+        'entitlement_definition', 'account_app', 'customer_consent', 'purchase_transfer', 'shared_account_notice',
         'console_secret'];
     ours constant name := current_schema();
     role_name text;

@@ -50,6 +50,43 @@ struct ErasureTests {
         }
     }
 
+    @Test func `A key erases nothing of another app or environment, and no account of which nothing is known`()
+        async throws
+    {
+        try await RunningAPI.with { api in
+            let token = UUID().uuidString.lowercased()
+            let (first, second) = ("com.example.first", "com.example.second")
+            let eraser = try await api.key(bundleIds: [first])
+            let other = try await api.key(environment: .production, bundleIds: [second])
+            let third = try await api.key(bundleIds: [second])
+            // The same customer and token everywhere, with a stored answer of each.
+            for key in [eraser, other, third] {
+                _ = try await api.send("PUT", customer, key: key, json: #"{"appAccountToken":"\#(token)"}"#)
+            }
+            let grant = #"{"productId":"pro","reason":"for \#(token)"}"#
+            let headers = ["Idempotency-Key": "grant-\(token)"]
+            func granted(_ key: String) async throws -> RunningAPI.Answer {
+                try await api.send(
+                    "POST", "\(customer)/grants", key: key, headers: headers, body: Array(grant.utf8))
+            }
+            let answers = (try await granted(eraser), try await granted(other), try await granted(third))
+            #expect(answers.0.status == 201 && answers.1.status == 201 && answers.2.status == 201)
+
+            let unknown = try await api.send(
+                "POST", "/v1/customers/\(UUID().uuidString)/erasure", key: eraser, json: #"{"extent":"erase"}"#)
+            #expect(unknown.status == 404 && unknown.json?["detail"]?.string?.hasPrefix("Nothing was changed") == true)
+            let erased = try await api.send(
+                "POST", "\(customer)/erasure", key: eraser, json: #"{"extent":"erase"}"#)
+            #expect(erased.status == 200)
+            // The stored answers of the others are the same, that of the erased customer is gone.
+            #expect(try await granted(other).body == answers.1.body)
+            #expect(try await granted(third).body == answers.2.body)
+            #expect(try await granted(eraser).status == 404)
+            #expect(try await api.get(customer, key: other).status == 200)
+            #expect(try await api.get(customer, key: third).status == 200)
+        }
+    }
+
     @Test func `A key erases only with the scope for it`() async throws {
         try await RunningAPI.with { api in
             let key = try await api.key(scopes: APIScope.usual, bundleIds: [SampleState.app])

@@ -43,6 +43,16 @@ import Testing
             let page = try await console.get(Self.account, cookie: cookie)
             let path = try #require(page.text.firstMatch(of: /action="([^"]*revoke)"/)).output.1
             let fields = ["token": token, "reason": "given by mistake"]
+            // Under the address of another account, and of another environment.
+            let before = try await DatabaseContents(console)
+            for address in [
+                path.replacing(SampleContents.account, with: UUID().uuidString.lowercased()),
+                path.replacing("Production", with: "Sandbox"),
+            ] {
+                #expect(address != path)
+                #expect(try await console.post(String(address), cookie: cookie, fields).status == 409)
+            }
+            #expect(try await DatabaseContents(console).text == before.text)
             #expect(try await console.post(String(path), cookie: cookie, fields).status == 303)
             #expect(try await console.post(String(path), cookie: cookie, fields).status == 409)
         }

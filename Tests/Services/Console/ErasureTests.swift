@@ -73,6 +73,23 @@ import Testing
         }
     }
 
+    @Test func `Console erases no account of which nothing is known`() async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let cookie = try await console.signedIn(role: "admin")
+            let fields = try await Self.fields(console, cookie, "erase")
+            let stranger = "/accounts/Production/\(UUID().uuidString.lowercased())/erasure"
+            let sandbox = "/accounts/Sandbox/\(SampleContents.account)/erasure"
+            let before = try await DatabaseContents(console).text
+            for path in [stranger, sandbox] {
+                let plan = try await console.get("\(path)?app=\(SampleContents.app)", cookie: cookie)
+                #expect(plan.text.contains("Nothing is known of this account") && !plan.text.contains("for good"))
+                #expect(try await console.post(path, cookie: cookie, fields).status == 404)
+            }
+            #expect(try await DatabaseContents(console).text == before)
+        }
+    }
+
     @Test func `Console detaches a customer, keeps what Apple signed, and may erase later`() async throws {
         try await RunningConsole.with { console in
             try await SampleContents.fill(console)

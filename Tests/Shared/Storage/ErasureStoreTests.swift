@@ -47,8 +47,10 @@ import Testing
     static func forget(
         _ extent: ErasureStore.Extent, _ connection: PostgresConnection
     ) async throws -> ErasureStore.Certificate {
-        try await ErasureStore(connection).forget(
-            #require(UUID(uuidString: token)), of: app, in: .production, extent: extent, id: UUID(), at: Fixtures.now)
+        let account = try #require(UUID(uuidString: token))
+        let certificate = try await ErasureStore(connection).forget(
+            account, of: app, in: .production, extent: extent, id: UUID(), at: Fixtures.now)
+        return try #require(certificate)
     }
 
     /// The tables with a row that has the text, in text or in bytes.
@@ -113,15 +115,20 @@ import Testing
             try await OperatorActionStore(connection).record(
                 ["Production \(app) user-1", "Production \(app) user-1 pro, grant 1", "\(app) Production \(token)"].map
                 {
-                    OperatorAction(actedAt: Fixtures.now, actor: "ann", action: "a", subject: $0, note: "for \(token)")
+                    OperatorAction(
+                        actedAt: Fixtures.now, actor: "ann", action: "a", subject: $0,
+                        note: "user-1 asked for \(token.uppercased())",
+                        about: OperatorAction.About(.production, app, account: account, customer: "user-1"))
                 })
             let idempotency = IdempotencyStore(connection)
             let key = UUID()
             _ = try await idempotency.claim(
                 "a", of: key, digest: Array(repeating: 1, count: 32), at: Fixtures.now, expiry: .distantPast,
                 abandoned: .distantPast)
-            try await connection.run(
-                unsafeScript: "update api_idempotency set status = 200, response_body = convert_to('\(token)', 'UTF8')")
+            try await idempotency.complete(
+                "a", of: key, status: 200, headers: "{}", body: Array(token.utf8),
+                naming: IdempotencyStore.Named(
+                    environment: .production, bundleId: app, appAccountTokens: [account], customerId: nil))
             try await body(connection, entries)
         }
     }
@@ -157,7 +164,7 @@ import Testing
             #expect(try await ErasureStore(connection).certificate(certificate.id) == certificate)
             let account = try #require(UUID(uuidString: Self.token))
             let after = try await ErasureStore(connection).preview(account, of: Self.app, in: .production)
-            #expect(after.certificate == certificate.id && after.isErased && after.purchases == 0)
+            #expect(after?.certificate == certificate.id && after?.isErased == true && after?.purchases == 0)
             // Purchase 1 has no other account; of purchase 2 only what names the account.
             #expect(certificate.payloads == 5)
             #expect(certificate.topicsUntil == Fixtures.now.addingTimeInterval(30 * 86_400))
@@ -221,6 +228,97 @@ import Testing
         }
     }
 
+    @Test(arguments: ErasureStore.Extent.allCases)
+    func `ErasureStore changes no row of another app or environment that has the same token and the same id`(
+        extent: ErasureStore.Extent
+    ) async throws {
+        try await Self.use { connection, _ async throws in
+            let account = try #require(UUID(uuidString: Self.token))
+            let (records, idempotency) = (CustomerRecords(connection), IdempotencyStore(connection))
+            let places: [(StoreEnvironment, String)] = [(.sandbox, Self.app), (.production, "com.example.second")]
+            for (environment, bundleId) in places {
+                _ = try await records.put(
+                    CustomerRecords.Customer(
+                        id: "user-1", environment: environment, bundleId: bundleId, appAccountToken: account,
+                        createdAt: Fixtures.now), isTokenGiven: true)
+                var grant = Self.grant
+                (grant.id, grant.environment, grant.bundleId) = (UUID(), environment, bundleId)
+                try await records.add(grant)
+                let about = OperatorAction.About(environment, bundleId, account: account, customer: "user-1")
+                try await OperatorActionStore(connection).record([
+                    // As the texts of the erased app would be.
+                    OperatorAction(
+                        actedAt: Fixtures.now, actor: "bob", action: "customers grant",
+                        subject: "Production \(Self.app) user-1", note: "For \(Self.token)", about: about),
+                    OperatorAction(
+                        actedAt: Fixtures.now, actor: "bob", action: "keys create", subject: Self.token,
+                        note: "About No App, \(Self.token)"),
+                ])
+                let key = UUID()
+                _ = try await idempotency.claim(
+                    "a", of: key, digest: Array(repeating: 1, count: 32), at: Fixtures.now, expiry: .distantPast,
+                    abandoned: .distantPast)
+                try await idempotency.complete(
+                    "a", of: key, status: 200, headers: "{}", body: Array(Self.token.utf8),
+                    naming: IdempotencyStore.Named(
+                        environment: environment, bundleId: bundleId, appAccountTokens: [account], customerId: "user-1")
+                )
+            }
+            let foreign = Statement(
+                unsafeSQL: """
+                    select row::text as text from operator_action as row
+                    where (environment, bundle_id) is distinct from ('Production', '\(Self.app)')
+                    union all
+                    select row::text from api_idempotency as row
+                    where (environment, bundle_id) is distinct from ('Production', '\(Self.app)')
+                    union all
+                    select row::text from customer as row
+                    where (environment, bundle_id) is distinct from ('Production', '\(Self.app)')
+                    union all
+                    select row::text from manual_grant as row
+                    where (environment, bundle_id) is distinct from ('Production', '\(Self.app)')
+                    order by 1
+                    """)
+            func rows() async throws -> [String] {
+                try await connection.execute(foreign).map { row in try row.value("text") }
+            }
+            let before = try await rows()
+            #expect(before.count == 10)
+            let certificate = try await Self.forget(extent, connection)
+            #expect(try await rows() == before)
+            let own = try await OperatorActionStore(connection).actions(on: [
+                "erased account \(certificate.id.uuidString.lowercased())"
+            ])
+            #expect(own.count == 3)
+            let instead = "erased account \(certificate.id.uuidString.lowercased())"
+            #expect(own.allSatisfy { $0.note == "\(instead) asked for \(instead)" && $0.actor == "ann" })
+        }
+    }
+
+    @Test func `ErasureStore knows no account of which nothing is stored, and writes nothing`() async throws {
+        try await Self.use { connection, _ async throws in
+            let store = ErasureStore(connection)
+            let before = try await Self.tables(with: "", connection)
+            let account = try #require(UUID(uuidString: Self.token))
+            let strangers: [(UUID, String, StoreEnvironment)] = [
+                (UUID(), Self.app, .production), (account, Self.app, .sandbox),
+                (account, "com.example.second", .production),
+            ]
+            for (stranger, bundleId, environment) in strangers {
+                for extent in ErasureStore.Extent.allCases {
+                    let certificate = try await store.forget(
+                        stranger, of: bundleId, in: environment, extent: extent, id: UUID(), at: Fixtures.now)
+                    #expect(certificate == nil)
+                }
+                #expect(try await store.preview(stranger, of: bundleId, in: environment) == nil)
+                #expect(
+                    try await store.preview(named: stranger.uuidString, of: bundleId, in: environment) == nil)
+            }
+            #expect(try await Self.tables(with: "", connection) == before)
+            #expect(try await connection.execute(Statement(unsafeSQL: "select from erased_account")).affected == 0)
+        }
+    }
+
     @Test func `ErasureStore lets an erased account get no records again`() async throws {
         try await Self.use { connection, _ async throws in
             _ = try await Self.forget(.erase, connection)
@@ -245,6 +343,8 @@ import Testing
     @Test func `ErasureStore misses no batch of the account that is applied meanwhile`() async throws {
         try await LedgerStoreTests.use { connection, database async throws in
             let writers = (0..<3).map { _ in TestDatabase.connection(database) }
+            var first = Fixtures(seed: 909)
+            try await Self.apply([Self.entry(&first, purchase: "0", account: Self.token)], connection)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (number, writer) in writers.enumerated() {
                     group.addTask {

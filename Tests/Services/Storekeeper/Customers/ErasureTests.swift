@@ -29,6 +29,10 @@ import Testing
             #expect(plan.code == 0 && plan.text.contains(token) && plan.text.contains(#""grants" : 1"#), "\(plan.text)")
             #expect(await run("detach", "user-1", "--dry-run").text.contains("1 would be deleted"))
             #expect(await run("erase", "user-2", "--dry-run").code == 1)
+            for verb in ["erase", "detach"] {
+                let stranger = await run(verb, UUID().uuidString)
+                #expect(stranger.code == 1 && stranger.errorOutput.contains("is known in Sandbox"))
+            }
             #expect(await run("show", "user-1").text.contains(token), "a dry run changes nothing")
             let detached = await run("detach", "user-1")
             #expect(detached.code == 0 && detached.text.contains("detach"), "\(detached.errorOutput)")
