@@ -84,7 +84,9 @@ struct UploadRecorder: Sendable {
                 subject:
                     "\(claim.key.environment.rawValue) \(claim.bundleId) purchase \(claim.key.originalTransactionId) "
                     + "to \(claim.appAccountToken)",
-                note: request.body?.root["assign"]?["reason"]?.string)
+                note: request.body?.root["assign"]?["reason"]?.string,
+                about: OperatorAction.About(
+                    environment, claim.bundleId, account: UUID(uuidString: claim.appAccountToken)))
         }
     }
 
