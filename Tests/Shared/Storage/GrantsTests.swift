@@ -70,7 +70,7 @@ import Testing
                 ["storekeeper_deduplicator": ["seen_notification"]][role] ?? [
                     "rejected", "lease", "recovery_window", "recovery_page", "coverage", "coverage_day",
                     "recovery_item",
-                    "send_attempt", "history_revision", "recovery_answer", "postponed_request",
+                    "send_attempt", "history_revision", "recovery_answer", "postponed_request", "apple_request_limit",
                 ]
             let tables = try await owner.execute(Self.tables).map { row in try row.value("name", as: String.self) }
             try await Self.acting(as: role, in: database) { worker async throws in
@@ -144,7 +144,7 @@ import Testing
             let own = ["api_key_use", "api_idempotency", "customer", "manual_grant"]
             let added = [
                 "account_claim", "recovery_request", "operator_action", "entitlement_definition", "account_app",
-                "customer_consent", "purchase_transfer",
+                "customer_consent", "purchase_transfer", "apple_request_limit",
             ]
             try await Self.acting(as: "storekeeper_api", in: database) { api async throws in
                 _ = try await api.run(unsafeScript: "select * from account_access")
@@ -173,7 +173,9 @@ import Testing
         try await Self.withGrants { database, owner async throws in
             let tables = try await owner.execute(Self.tables).map { row in try row.value("name", as: String.self) }
             let own = ["console_login", "console_session", "console_selection", "chosen_account"]
-            let added = ["operator_action", "recovery_window", "recovery_request", "manual_grant"]
+            let added = [
+                "operator_action", "recovery_window", "recovery_request", "manual_grant", "apple_request_limit",
+            ]
             try await Self.acting(as: "storekeeper_console", in: database) { console async throws in
                 _ = try await console.run(unsafeScript: "select * from account_access")
                 for table in ["api_key", "api_cursor_secret", "api_idempotency", "seen_notification"] {
