@@ -59,7 +59,7 @@ struct ReceiptHandlers: Sendable {
         }
         let answer: VerifyReceiptAnswer
         do {
-            answer = try VerifyReceiptAnswer(json: json)
+            answer = try await services.lane.run(for: key.id) { Result { try VerifyReceiptAnswer(json: json) } }.get()
         } catch {
             throw Upload.Rejected(pointer: pointer, reason: "body", detail: "the answer cannot be used: \(error)")
         }

@@ -28,6 +28,7 @@ struct ReceiptContents: Sendable, Hashable {
 
     /// - Parameter bytes: a set of attributes.
     init(_ bytes: ArraySlice<UInt8>) throws(ReceiptFault) {
+        var known: Set<String> = []
         for (type, value) in try Self.attributes(in: bytes) {
             switch type {
             case Attribute.environment: environment = try Self.text(value)
@@ -36,7 +37,7 @@ struct ReceiptContents: Sendable, Hashable {
                 createdAt = try Self.text(value).flatMap { try? Date($0, strategy: .iso8601) }
             case Attribute.originalApplicationVersion: originalApplicationVersion = try Self.text(value)
             case Attribute.purchase:
-                guard let id = try Self.purchase(value), !originalTransactionIds.contains(id) else { continue }
+                guard let id = try Self.purchase(value), known.insert(id).inserted else { continue }
                 originalTransactionIds.append(id)
             default: break
             }

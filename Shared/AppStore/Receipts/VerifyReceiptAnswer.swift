@@ -19,18 +19,20 @@ public struct VerifyReceiptAnswer: Sendable, Hashable {
         bundleId = (receipt?["bundle_id"] ?? receipt?["bid"])?.string
         environment = json["environment"]?.string.map { AppStoreEnvironment(rawValue: $0) }
         var ids: [String] = []
+        // Any client can list as many ids as a body holds.
+        var known: Set<String> = []
         for list in [receipt?["in_app"], json["latest_receipt_info"], json["pending_renewal_info"]] {
             guard let list else { continue }
             // One object stands for a list of one, as in answers about receipts of the time before iOS 7.
             for entry in list.kind == .array ? list.elements : [list] {
                 guard let id = Self.id(of: entry) else { continue }
                 guard id.isTransactionId else { throw .malformed("a transaction id is none") }
-                if !ids.contains(id) { ids.append(id) }
+                if known.insert(id).inserted { ids.append(id) }
             }
         }
         if let id = receipt.flatMap(Self.id) {
             guard id.isTransactionId else { throw .malformed("a transaction id is none") }
-            if !ids.contains(id) { ids.append(id) }
+            if known.insert(id).inserted { ids.append(id) }
         }
         guard !ids.isEmpty else { throw .withoutPurchases }
         originalTransactionIds = ids

@@ -21,6 +21,15 @@ import Testing
         #expect(answer.environment == .sandbox)
     }
 
+    /// Each id compared with each other one would be twenty thousand million comparisons.
+    @Test(.timeLimit(.minutes(5)))
+    func `VerifyReceiptAnswer reads a list of two hundred thousand ids in the time of one pass`() throws {
+        let ids = (0..<200_000).map { "\(1_000_000 + $0)" }
+        let answer = try Self.answer(
+            #"{"receipt": {"in_app": [\#(ids.map { #"{"transaction_id": "\#($0)"}"# }.joined(separator: ","))]}}"#)
+        #expect(answer.originalTransactionIds == ids)
+    }
+
     @Test func `VerifyReceiptAnswer reads the one purchase of a receipt of the time before iOS 7`() throws {
         let answer = try Self.answer(
             """
