@@ -172,7 +172,7 @@ struct DefinitionTests {
             await connection.close()
             fixture.api.clock.advance(by: 1)
             try await fixture.api.keys.turn()
-            #expect(Self.names(try await fixture.entitlements(of: first)).isEmpty, "an operator chose the other account")
+            #expect(Self.names(try await fixture.entitlements(of: first)).isEmpty, "the other one was chosen")
             #expect(Self.names(try await fixture.entitlements(of: second)) == ["pro"])
         }
     }
