@@ -112,10 +112,9 @@ public struct AppleAccount: Sendable, Equatable {
             if left.isBefore(right) || right.isBefore(left) { return left.isBefore(right) }
             return left.appAccountToken < right.appAccountToken
         }
-        // An old copy claims only what no other account owns or claims.
-        let isTaken = ordered.first.map { $0.evidence != .old } ?? false
+        // An old copy claims only what no other account owns or claims. It is the first where all others are old, too.
         appAccountTokens = ordered.enumerated().filter { place, claim in
-            claim.evidence != .old || (place == 0 && !isTaken && named.isSubset(of: [claim.appAccountToken]))
+            claim.evidence != .old || (place == 0 && named.isSubset(of: [claim.appAccountToken]))
         }.map(\.element.appAccountToken)
     }
 
