@@ -156,6 +156,19 @@ for name, scaled in of_kind("ScaledObject").items():
         expect(group == f"storekeeper.{name}", f"{name} is not in the group {group}")
         expect(scaled["spec"]["maxReplicaCount"] <= 16, f"{name}: more instances than partitions")
 
+# KEDA's certificate belongs to it alone: an operator's could write to topics.
+for name, authentication in of_kind("TriggerAuthentication").items():
+    used = {target["name"] for target in authentication["spec"]["secretTargetRef"]}
+    expect(used == {"storekeeper-kafka-keda"}, f"{name}: KEDA has the certificates {sorted(used)}")
+
+# Operators' commands have a database role of their own: no service may make API keys or sign people in.
+operator = deployments["storekeeper"]["spec"]["template"]["spec"]
+expect("storekeeper-database-operator" in {v["secret"]["secretName"] for v in operator["volumes"] if "secret" in v},
+       "the operator's pod does not use the operator's database user")
+for name in services:
+    text = json.dumps(deployments[name])
+    expect("storekeeper-database-operator" not in text, f"{name} has the operator's database user")
+
 for problem in problems:
     print(f"kubernetes check: {problem}", file=sys.stderr)
 if problems:

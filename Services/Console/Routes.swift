@@ -15,6 +15,7 @@ enum Routes {
         let coverage = CoverageScreens(console: console)
         let pipeline = PipelineScreen(console: console)
         let audit = AuditScreen(console: console)
+        let sessions = SessionScreens(console: console)
         let insight = InsightScreen(console: console)
         return Asset.all.map { asset in
             Route("GET", "/assets/\(asset.path)", nil) { _ in
@@ -57,6 +58,8 @@ enum Routes {
             Route("POST", "/coverage/recover", .operatorRole, coverage.recover),
             Route("GET", "/pipeline", .viewer, pipeline.show),
             Route("GET", "/audit", .viewer, audit.show),
+            Route("GET", "/sessions", .admin, sessions.list),
+            Route("POST", "/sessions/end", .admin, sessions.end),
             Route("GET", "/insight", .viewer, insight.index),
             Route("GET", "/insight/{report}", .viewer, insight.show),
         ]

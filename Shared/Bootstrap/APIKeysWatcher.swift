@@ -14,6 +14,13 @@ actor APIKeysWatcher {
         self.path = path
         self.apps = apps.all
         fingerprint = first.fingerprint
+        Self.warn(of: first, logger)
+    }
+
+    private static func warn(of file: APIKeysFile, _ logger: Logger) {
+        for warning in file.warnings {
+            logger.warning("A private key is not private; the service works on", metadata: ["problem": "\(warning)"])
+        }
     }
 
     /// - Returns: the new contents; nil where neither keys nor apps changed.
@@ -24,6 +31,7 @@ actor APIKeysWatcher {
             guard file.fingerprint != fingerprint || apps.all != self.apps else { return nil }
             (fingerprint, self.apps) = (file.fingerprint, apps.all)
             logger.reloaded("App Store Server API keys")
+            Self.warn(of: file, logger)
             return file
         } catch {
             guard error != fault else { return nil }

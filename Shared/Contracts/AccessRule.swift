@@ -38,7 +38,13 @@ public struct AccessRule: Sendable, Hashable {
                 service: "setup", resource: .topic($0.name),
                 operations: [.describe, .describeConfigs, .create, .alterConfigs])
         }
-        + ServiceName.allCases.flatMap { rules(of: $0) }
+        + ServiceName.allCases.flatMap { rules(of: $0) } + rulesOfKEDA
+
+    /// KEDA, which scales by lag, sees how long topics and groups are, and reads no record.
+    private static let rulesOfKEDA =
+        Topics.all.filter { !$0.readers.isEmpty }.map {
+            AccessRule(service: "keda", resource: .topic($0.name), operations: [.describe])
+        } + [AccessRule(service: "keda", resource: .groups(prefix: "storekeeper."), operations: [.describe])]
 
     private static func rules(of service: ServiceName) -> [AccessRule] {
         // Both show how the pipeline is.

@@ -21,7 +21,7 @@ extension PostgresError: HintedError {
         // insufficient_privilege.
         case "42501":
             "grant the user of DATABASE_URL (or the role in PGOPTIONS) storekeeper_reader for reading, "
-                + "storekeeper_scheduler for changes; a command that needs more says so in its --help"
+                + "storekeeper_operator for changes; a command that needs more says so in its --help"
         default: nil
         }
     }

@@ -9,10 +9,12 @@ public struct Grants: Sendable {
 
     /// The database roles, one for each kind of work.
     public enum Role: String, Sendable, Hashable, CaseIterable {
-        /// Reads every table.
+        /// Reads every table but secrets.
         case reader = "storekeeper_reader"
-        /// For the scheduler, and for operators' commands that change rows.
+        /// For the scheduler.
         case scheduler = "storekeeper_scheduler"
+        /// For operators' commands: may make API keys and sign-in links.
+        case `operator` = "storekeeper_operator"
         /// For the API service: reads the tables of its answers, writes its own tables.
         case api = "storekeeper_api"
         /// For the console: reads what it shows, writes its own tables, grants, and requests that other services carry out.
@@ -67,7 +69,9 @@ public struct Grants: Sendable {
                     .map { row in "role \(try row.value("role", as: String.self)) is missing" }
                 let before = try privileges()
                 try transaction.run(unsafeScript: script)
-                let changed = try privileges().filter { before[$0.key] != $0.value }.keys.sorted()
+                let after = try privileges()
+                let changed = Set(before.keys).union(after.keys).filter { (before[$0] ?? "") != (after[$0] ?? "") }
+                    .sorted()
                 throw RolledBack(differences: missing + changed.map { "privileges of \($0) differ" })
             }
         } catch let end as RolledBack {
@@ -82,6 +86,11 @@ public struct Grants: Sendable {
             select 'table ' || c.oid::regclass::text as name, c.relacl as acl
             from pg_class c
             where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f', 'S')
+            union all
+            select 'column ' || c.oid::regclass::text || '.' || a.attname, a.attacl
+            from pg_class c join pg_attribute a on a.attrelid = c.oid
+            where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')
+                and a.attacl is not null and not a.attisdropped
             union all
             select 'function ' || p.oid::regprocedure::text, p.proacl
             from pg_proc p where p.pronamespace = current_schema()::regnamespace

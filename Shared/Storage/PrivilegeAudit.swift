@@ -64,11 +64,17 @@ public struct PrivilegeAudit: Sendable {
             select role.rolname || ' may execute security definer function ' || name,
                 'revoke execute on function ' || name || ' from ' || role.rolname
             from routine cross join role
-            where prosecdef and rolname <> 'storekeeper_scheduler' and has_function_privilege(role.oid, routine.oid, 'execute')
-                and (proname <> 'blocked_sessions' or rolname = 'storekeeper_api')
-                and (rolname not in ('storekeeper_api', 'storekeeper_console')
-                    or proname not in ('erase_account', 'sweep_erased_account'))
-                and (rolname <> 'storekeeper_api' or proname <> 'set_product_durations')
+            where prosecdef and has_function_privilege(role.oid, routine.oid, 'execute')
+                and not (
+                    case
+                        when proname in ('make_payload_months', 'copy_payload_rest', 'drop_payload_month')
+                            then rolname in ('storekeeper_scheduler', 'storekeeper_operator')
+                        when proname in ('erase_account', 'sweep_erased_account')
+                            then rolname in ('storekeeper_operator', 'storekeeper_api', 'storekeeper_console')
+                        when proname = 'blocked_sessions' then rolname <> 'storekeeper_api'
+                        when proname = 'set_product_durations' then rolname in ('storekeeper_operator', 'storekeeper_api')
+                        else false
+                    end)
             union all
             select 'PUBLIC has privileges on ' || name, 'revoke all on ' || name || ' from public'
             from relation where exists (select from aclexplode(acl) where grantee = 0)

@@ -126,6 +126,10 @@ extension EndToEnd {
             #expect(proven.ending == .exit(0))
             #expect(proven.text.contains("VERIFIED") && proven.text.contains("DID_RENEW"))
             #expect(try await Self.run("storekeeper", ["verify", file]).ending == .exit(1))
+            let configured = try await Self.run(
+                "storekeeper", ["verify", file],
+                environment: ["STOREKEEPER_ROOT_FILES": "\(authority)/root.pem, \(authority)/root.pem"])
+            #expect(configured.ending == .exit(0) && configured.text.contains("VERIFIED"))
             try Data(forged.utf8).write(to: URL(fileURLWithPath: file))
             let rejected = try await Self.run("storekeeper", ["verify", file] + root)
             #expect(rejected.ending == .exit(1))

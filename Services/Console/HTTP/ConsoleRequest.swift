@@ -45,8 +45,12 @@ struct ConsoleRequest: Sendable {
     /// Why, in the person's words; every action needs it.
     func reason() throws -> String {
         let reason = (form["reason"] ?? "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        guard (3...500).contains(reason.count) else {
-            throw Fault(422, "Nothing was done: the reason is missing.", "Go back and say why, in 3 to 500 characters.")
+        // Unicode scalars: what is shown as one character can be any number of bytes.
+        let length = reason.unicodeScalars.count
+        guard (3...500).contains(length) else {
+            throw Fault(
+                422, "Nothing was done: the reason is \(length < 3 ? "missing" : "too long").",
+                "Go back and say why, in 3 to 500 characters.")
         }
         return reason
     }

@@ -15,6 +15,7 @@ struct AuditScreen: Sendable {
         let isEmpty: Bool
         let actor: String
         let next: String?
+        let seesSessions: Bool
     }
 
     private static let size = 50
@@ -41,7 +42,8 @@ struct AuditScreen: Sendable {
                 isEmpty: rows.isEmpty, actor: actor ?? "",
                 next: rows.count > Self.size
                     ? "/audit" + FormFields.query([("actor", actor), ("after", rows[Self.size - 1].id.description)])
-                    : nil),
+                    : nil,
+                seesSessions: request.role >= .admin),
             request)
     }
 }

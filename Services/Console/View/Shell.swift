@@ -66,6 +66,7 @@ struct Shell: Sendable {
             "Apple will be asked for this customer's history. What is new appears here within a minute or so."
         case "extend": "Apple has extended the subscription. Its notification appears here within a minute or so."
         case "recover": "The window is open. The scheduler fetches it; this page shows how far it is."
+        case "end": "The sessions are ended."
         case "dismiss": "The dead letters are dismissed."
         default: nil
         }

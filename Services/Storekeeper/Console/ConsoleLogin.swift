@@ -33,7 +33,7 @@ struct ConsoleLogin: Subcommand {
     }
 
     func validate() throws {
-        guard (1...100).contains(name.count), !name.utf8.contains(where: { $0 < 0x20 }) else {
+        guard (1...100).contains(name.unicodeScalars.count), !name.utf8.contains(where: { $0 < 0x20 }) else {
             throw ValidationError("--as has to be 1 to 100 printable characters")
         }
     }

@@ -21,13 +21,14 @@ struct GrantCustomer: Subcommand {
     @Argument(help: "Product id.")
     var product: String
 
-    @Option(help: "Reason, shown to support.")
+    @Option(help: "Reason, shown to support; at most 500 characters.")
     var reason: String
 
     @Option(help: "Days until it ends (default: until it is revoked).")
     var days: Int?
 
     func validate() throws {
+        try AuditOptions.check(reason, "--reason", 500)
         if let days, !(1...36_500).contains(days) {
             throw ValidationError("--days \(days) is out of range: 1 to 36500")
         }

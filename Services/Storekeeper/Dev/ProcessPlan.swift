@@ -145,7 +145,7 @@ struct ProcessPlan: Sendable {
     /// The environment of operators, with the database role of the runbook.
     var operatorEnvironment: [String: String] {
         inherited.merging(["KAFKA_BOOTSTRAP_SERVERS": bootstrapServers]) { _, ours in ours }
-            .merging(database(as: .scheduler)) { _, ours in ours }
+            .merging(database(as: .operator)) { _, ours in ours }
             .merging(trust.merging(api) { _, ours in ours }) { _, ours in ours }
             .merging(recordKeys) { _, ours in ours }
             .merging(["STOREKEEPER_CONSOLE_URL": consoleAddress]) { _, ours in ours }

@@ -10,7 +10,8 @@ struct Keys: ParsableCommand {
             within 5 seconds.
 
             Examples:
-              storekeeper keys create --name backend --environment Production --app com.example.app
+              storekeeper keys create --name backend --environment Production --app com.example.app \\
+                --scope entitlements:read
               storekeeper keys list
               storekeeper keys revoke 0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0
             """,

@@ -8,12 +8,16 @@ struct KeysCreate: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Create an API key and print it once.",
         discussion: """
+            A key may do what its scopes say, for the apps that it names: give each backend the least that it needs. It ends \
+            after a year unless --days or --no-expiry says otherwise.
+
             Scopes: \(APIScope.allCases.map(\.rawValue).joined(separator: ", ")). The API's \
             /openapi.json names the scope that each operation needs.
 
             Examples:
-              storekeeper keys create --name backend --environment Production --app com.example.app
-              storekeeper keys create --name dashboard --environment Sandbox --scope entitlements:read --days 90 --json
+              storekeeper keys create --name backend --environment Production --app com.example.app \\
+                --scope entitlements:read --scope purchases:write
+              storekeeper keys create --name dashboard --environment Sandbox --all-apps --scope entitlements:read --days 90
             """)
 
     @OptionGroup var database: DatabaseOptions
@@ -28,23 +32,41 @@ struct KeysCreate: Subcommand {
 
     @Option(
         name: .customLong("scope"),
-        help: """
-            Scope; repeat for several (default: all but \(APIScope.customersErase.rawValue) and \
-            \(APIScope.purchasesAssign.rawValue)).
-            """)
+        help: "Scope; repeat for several.")
     var scopes: [APIScope] = []
 
-    @Option(name: .customLong("app"), help: "Bundle id of an app; repeat for several (default: all apps).")
+    @Option(name: .customLong("app"), help: "Bundle id of an app; repeat for several.")
     var apps: [String] = []
 
-    @Option(help: "Days until the key expires (default: never).")
+    @Flag(help: "All apps, later ones included.")
+    var allApps = false
+
+    @Option(help: "Days until the key expires (default: 365).")
     var days: Int?
 
+    @Flag(help: "The key never expires.")
+    var noExpiry = false
+
     func validate() throws {
-        guard (1...100).contains(name.count), !name.utf8.contains(where: { $0 < 0x20 }) else {
+        guard (1...100).contains(name.unicodeScalars.count), !name.utf8.contains(where: { $0 < 0x20 }) else {
             throw ValidationError("--name has to be 1 to 100 printable characters")
         }
         if let days, !(1...3650).contains(days) { throw ValidationError("--days has to be 1 to 3650") }
+        guard days == nil || !noExpiry else { throw ValidationError("--days and --no-expiry contradict each other") }
+        guard apps.isEmpty == allApps else {
+            throw ValidationError(
+                allApps
+                    ? "--app and --all-apps contradict each other"
+                    : "the key names no app: give --app for each, or --all-apps")
+        }
+        guard apps.allSatisfy({ (1...255).contains($0.utf8.count) }) else {
+            throw ValidationError("--app has to be a bundle id of 1 to 255 bytes")
+        }
+        guard !scopes.isEmpty else {
+            throw ValidationError(
+                "the key names no scope: give --scope for each, of "
+                    + APIScope.allCases.map(\.rawValue).joined(separator: ", "))
+        }
     }
 
     func run(in context: CommandContext) async throws {
@@ -54,8 +76,8 @@ struct KeysCreate: Subcommand {
         let now = context.now()
         let key = ClientKey(
             id: context.id(), name: name, environment: environment,
-            scopes: scopes.isEmpty ? APIScope.usual : Set(scopes), bundleIds: Set(apps).sorted(),
-            digest: secret.digest, createdAt: now, expiresAt: days.map { now.addingTimeInterval(Double($0) * 86_400) })
+            scopes: Set(scopes), bundleIds: Set(apps).sorted(), digest: secret.digest, createdAt: now,
+            expiresAt: noExpiry ? nil : now.addingTimeInterval(Double(days ?? 365) * 86_400))
         try await ClientKeyStore(connection).add(key)
         try await audit.record(
             "keys create", on: [key.id.uuidString.lowercased()], to: OperatorActionStore(connection), in: context)

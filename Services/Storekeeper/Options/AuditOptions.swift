@@ -6,8 +6,19 @@ struct AuditOptions: ParsableArguments {
     @Option(help: "Operator name for the audit log (default: current user).")
     var actor: String?
 
-    @Option(help: "Reason, for the audit log.")
+    @Option(help: "Reason, for the audit log; at most 500 characters.")
     var note: String?
+
+    func validate() throws {
+        try Self.check(actor, "--actor", 200)
+        try Self.check(note, "--note", 500)
+    }
+
+    /// Unicode scalars: what is shown as one character can be any number of bytes.
+    static func check(_ text: String?, _ option: String, _ limit: Int) throws {
+        guard let length = text?.unicodeScalars.count, length > limit else { return }
+        throw ValidationError("\(option) has \(length) characters; give at most \(limit)")
+    }
 
     /// Records the action; `storekeeper audit` lists it.
     /// - Parameters:

@@ -60,7 +60,7 @@ extension Proof {
         return PrettyJSON(json.bytes)?.text ?? String(decoding: json.bytes, as: UTF8.self)
     }
 
-    private var signer: String { isSignedByApple ? "Apple" : "a root given with --root (not Apple)" }
+    private var signer: String { isSignedByApple ? "Apple" : "a root of --root or STOREKEEPER_ROOT_FILES (not Apple)" }
 
     private var noun: String { kind.rawValue.replacingOccurrences(of: "-", with: " ") }
 

@@ -22,6 +22,8 @@ public struct APIKeysFile: Sendable {
     public let credentials: [String: APICredentials]
     /// SHA-256 over all that was read, keys included: tells whether anything has changed since, and nothing else.
     public let fingerprint: [UInt8]
+    /// What is not as it should be, with what to do: private keys that every user may read, as an ordinary copy of a file is.
+    public private(set) var warnings: [String] = []
 
     /// Reads the file and the `.p8` files that it names; a relative name is beside the file itself.
     ///
@@ -32,22 +34,25 @@ public struct APIKeysFile: Sendable {
         }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         var writable: [String] = []
+        var readable: [String] = []
         try self.init(Array(bytes), apps: apps) { name in
             let file = URL(fileURLWithPath: name, relativeTo: folder).path
-            if let mode = Self.modeWritableByAll(file) {
-                writable.append(
-                    "every user of the machine may write \(file) (mode \(String(mode, radix: 8))); chmod 600 it, or 640 with "
-                        + "the service's group")
+            let mode = Self.mode(of: file)
+            let advice = "(mode \(String(mode, radix: 8))); chmod 600 it, or 640 with the service's group"
+            if mode & 0o002 != 0 {
+                writable.append("every user of the machine may write \(file) \(advice)")
+            } else if mode & 0o004 != 0 {
+                readable.append("every user of the machine may read the private key \(file) \(advice)")
             }
             return FileManager.default.contents(atPath: file).map { String(decoding: $0, as: UTF8.self) }
         }
         guard writable.isEmpty else { throw APIKeysFileFault(problems: writable) }
+        warnings = Array(Set(readable)).sorted()
     }
 
-    /// The file's permissions, where they let every user choose the key.
-    private static func modeWritableByAll(_ file: String) -> Int? {
-        let mode = (try? FileManager.default.attributesOfItem(atPath: file))?[.posixPermissions] as? Int
-        return mode.flatMap { $0 & 0o002 != 0 ? $0 & 0o7777 : nil }
+    /// The file's permissions; 0 where there is none, which is said where it is read.
+    private static func mode(of file: String) -> Int {
+        ((try? FileManager.default.attributesOfItem(atPath: file))?[.posixPermissions] as? Int ?? 0) & 0o7777
     }
 
     /// - Parameter privateKey: The text of a `.p8` file by its name in the file; nil where it cannot be read.

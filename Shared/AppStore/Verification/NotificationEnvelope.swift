@@ -4,8 +4,10 @@ import struct Foundation.UUID
 
 /// What the outer payload of a notification says about itself, strictly read.
 ///
-/// Whatever Apple signed with a type and a UUID is a notification. Apple documents several objects for its content; a
-/// notification of a kind to come may have another object, or none.
+/// Apple documents several objects for the content, of which each notification has exactly one; a notification of a kind to come
+/// may have another object, which this release does not know. None at all, or two of the documented ones, is nothing that Apple sends.
+///
+/// <https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2decodedpayload>
 struct NotificationEnvelope {
     let uuid: UUID
     let type: String
@@ -33,6 +35,12 @@ struct NotificationEnvelope {
 
     init(_ root: JSONValue) throws(VerificationFailure) {
         let known = try Self.knownSubject(of: root)
+        guard known != nil || Self.hasUnknownObject(root) else {
+            throw VerificationFailure(
+                .body,
+                "signed, but not a notification: it has none of \(Self.subjects.joined(separator: ", ")), and no other object"
+            )
+        }
         func refuse(_ message: String) -> VerificationFailure {
             VerificationFailure(.body, message, bundleId: known?.bundleId)
         }
@@ -66,6 +74,10 @@ struct NotificationEnvelope {
         return text
     }
 
+    private static func hasUnknownObject(_ root: JSONValue) -> Bool {
+        root.members.contains { !subjects.contains($0.key) && $0.value.kind == .object }
+    }
+
     /// An unknown object is read as far as it has the usual members.
     private static func unknownSubject(of root: JSONValue) -> Subject? {
         let named = root.members.first { !subjects.contains($0.key) && bundleIdText($0.value) != nil }
@@ -87,6 +99,11 @@ struct NotificationEnvelope {
             found.append((member, value))
         }
         guard let (member, object) = found.first else { return nil }
+        guard found.count == 1 else {
+            throw VerificationFailure(
+                .body, "it has \(found.map(\.0).joined(separator: " and ")), and Apple sends exactly one of them",
+                bundleId: bundleIdText(object))
+        }
         guard let bundleId = object["bundleId"]?.string, !bundleId.isEmpty else {
             throw VerificationFailure(.body, "\(member).bundleId is missing or not a string")
         }

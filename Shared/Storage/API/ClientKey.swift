@@ -69,7 +69,4 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
     case offersSign = "offers:sign"
     /// Read the feed of changes.
     case eventsRead = "events:read"
-
-    /// The scopes of a key for which none was named.
-    package static let usual = Set(allCases).subtracting([.customersErase, .purchasesAssign])
 }

@@ -18,15 +18,17 @@ package struct ClientKeyStore: Sendable {
             key.bundleIds, key.digest, key.createdAt, key.expiresAt)
     }
 
-    /// All keys, including revoked and expired ones, the newest first.
+    /// All keys, including revoked and expired ones, the newest first; without their digests, which operators may not read.
     package func all() async throws -> [ClientKey] {
-        try await connection.execute(Self.list, true).map { row in try Self.read(row) }
+        try await connection.execute(Self.list).map { row in try Self.read(row, digest: []) }
     }
 
     /// The keys that are not revoked, and the secret that signs cursors.
     package func active() async throws -> (keys: [ClientKey], cursorSecret: [UInt8]) {
-        let rows = try await connection.pipeline([Command(Self.list, false), Command(Self.cursorSecret)])
-        return (try rows[0].map { row in try Self.read(row) }, try rows[1][0].value("secret"))
+        let rows = try await connection.pipeline([Command(Self.active), Command(Self.cursorSecret)])
+        return (
+            try rows[0].map { row in try Self.read(row, digest: row.value("digest")) }, try rows[1][0].value("secret")
+        )
     }
 
     /// Revokes a key.
@@ -42,19 +44,19 @@ package struct ClientKeyStore: Sendable {
         _ = try await connection.execute(Self.use, sorted.map(\.key), sorted.map(\.value))
     }
 
-    private static func read(_ row: Row) throws -> ClientKey {
+    private static func read(_ row: Row, digest: [UInt8]) throws -> ClientKey {
         var key = ClientKey(
             id: try row.value("id"), name: try row.value("name"), environment: try SubscriptionStore.environment(row),
             // A scope that only a newer release knows is ignored.
             scopes: Set(try row.value("scopes", as: [String].self).compactMap(APIScope.init(rawValue:))),
-            bundleIds: try row.value("bundle_ids"), digest: try row.value("digest"),
+            bundleIds: try row.value("bundle_ids"), digest: digest,
             createdAt: try row.value("created_at"), expiresAt: try row.optional("expires_at"))
         key.revokedAt = try row.optional("revoked_at")
         key.lastUsedAt = try row.optional("last_used_at")
         return key
     }
 
-    static let statements = [insert, list, revoke, use, cursorSecret]
+    static let statements = [insert, list, active, revoke, use, cursorSecret]
 
     private static let insert = Statement(
         "api-key-insert",
@@ -68,11 +70,20 @@ package struct ClientKeyStore: Sendable {
     private static let list = Statement(
         "api-key-list",
         """
+        select id, name, environment::text as environment, scopes, bundle_ids, created_at, expires_at, revoked_at, last_used_at
+        from api_key
+        left join api_key_use on key_id = id
+        order by created_at desc, id
+        """)
+
+    private static let active = Statement(
+        "api-key-active",
+        """
         select id, name, environment::text as environment, scopes, bundle_ids, digest, created_at, expires_at, revoked_at,
             last_used_at
         from api_key
         left join api_key_use on key_id = id
-        where $1::boolean or revoked_at is null
+        where revoked_at is null
         order by created_at desc, id
         """)
 

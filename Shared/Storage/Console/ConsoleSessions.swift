@@ -60,6 +60,36 @@ package struct ConsoleSessions: Sendable {
         _ = try await connection.execute(Self.end, session, now)
     }
 
+    /// A person who is signed in, in one role.
+    package struct SignedIn: Sendable, Equatable {
+        package var person: Person
+        /// Number of sessions.
+        package var sessions: Int
+        /// The latest beginning.
+        package var begunAt: Date
+        /// When the last of them ends by itself.
+        package var endsAt: Date
+    }
+
+    /// Who is signed in, by name; at most 500.
+    package func signedIn(at now: Date) async throws -> [SignedIn] {
+        try await connection.execute(Self.signedIn, now).map { row in
+            SignedIn(
+                person: try Self.person(row), sessions: Int(try row.value("sessions", as: Int64.self)),
+                begunAt: try row.value("begun_at"), endsAt: try row.value("ends_at"))
+        }
+    }
+
+    /// Ends all sessions of a person and makes their unused links useless, with the audit log's entry where there was any.
+    /// - Returns: how many sessions and links.
+    package func endAll(
+        of name: String, at now: Date, audit: OperatorAction
+    ) async throws -> (sessions: Int, links: Int) {
+        let row = try await connection.execute(
+            Self.endAll, name, now, audit.actor, audit.action, audit.subject, audit.note)[0]
+        return (Int(try row.value("sessions", as: Int64.self)), Int(try row.value("links", as: Int64.self)))
+    }
+
     /// Deletes links, sessions and selections that are over.
     package func forget(before time: Date) async throws {
         _ = try await connection.pipeline([
@@ -77,7 +107,8 @@ package struct ConsoleSessions: Sendable {
     }
 
     static let statements = [
-        insertLink, begin, beginAttempt, find, end, forgetLinks, forgetSessions, forgetSelections, secret,
+        insertLink, begin, beginAttempt, find, end, signedIn, endAll, forgetLinks, forgetSessions, forgetSelections,
+        secret,
     ]
 
     private static let insertLink = Statement(
@@ -133,6 +164,42 @@ package struct ConsoleSessions: Sendable {
     private static let end = Statement(
         "console-session-end",
         "update console_session set ended_at = $2::timestamptz where digest = $1::bytea and ended_at is null")
+
+    private static let signedIn = Statement(
+        "console-session-list",
+        """
+        select name, role, count(*) as sessions, max(created_at) as begun_at, max(expires_at) as ends_at
+        from console_session
+        where ended_at is null and expires_at > $1::timestamptz
+        group by name, role
+        order by name, role
+        limit 500
+        """)
+
+    private static let endAll = Statement(
+        "console-session-end-all",
+        """
+        with unused as (
+            update console_login
+            set used_at = $2::timestamptz
+            where name = $1::text and used_at is null and expires_at > $2::timestamptz
+            returning name
+        ), ended as (
+            update console_session
+            set ended_at = $2::timestamptz
+            where name = $1::text and ended_at is null and expires_at > $2::timestamptz
+            returning name
+        ), counted as (
+            select (select count(*) from ended) as sessions, (select count(*) from unused) as links
+        ), audited as (
+            insert into operator_action (acted_at, actor, action, subject, note)
+            select $2::timestamptz, $3::text, $4::text, $5::text, $6::text
+            from counted
+            where sessions + links > 0
+        )
+        select sessions, links
+        from counted
+        """)
 
     private static let forgetLinks = Statement(
         "console-link-forget", "delete from console_login where expires_at < $1::timestamptz")

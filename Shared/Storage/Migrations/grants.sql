@@ -1,9 +1,11 @@
 -- Privileges: roles without login, to be granted to the users of an installation. setup runs this script after the migrations,
--- every time; it is idempotent. A role that is missing and may not be created is left out.
+-- every time; it is idempotent, and takes away what a role has beyond it. A role that is missing and may not be created is left
+-- out. Documentation/Privileges.md lists the result: role, table, privilege, columns.
 --
--- storekeeper_migrator owns everything and is setup's. storekeeper_deduplicator, storekeeper_state_updater and
--- storekeeper_recovery are for the services of those names, storekeeper_scheduler for the scheduler and for operators' commands,
--- storekeeper_reader for users who only read. These read every table and write only their own.
+-- storekeeper_migrator owns everything and is setup's. storekeeper_deduplicator, storekeeper_state_updater, storekeeper_recovery
+-- and storekeeper_scheduler are for the services of those names, storekeeper_operator for operators' commands, storekeeper_reader
+-- for users who only read. These read every table but secrets, and write only their own. Who writes API keys and sign-in links can
+-- act as any backend and any person, so that is the operator's role alone.
 -- storekeeper_console is for the console: it reads nearly everything, writes its own tables, grants, and requests that other
 -- services carry out, never the ledger or the state, but that it may erase an account.
 -- storekeeper_api is for the API service, which is reachable from the internet: it reads only the tables of its answers and
@@ -13,7 +15,10 @@ do $$
 declare
     role_names constant text[] := array[
         'storekeeper_migrator', 'storekeeper_deduplicator', 'storekeeper_state_updater', 'storekeeper_recovery',
-        'storekeeper_scheduler', 'storekeeper_reader', 'storekeeper_api', 'storekeeper_console'];
+        'storekeeper_scheduler', 'storekeeper_operator', 'storekeeper_reader', 'storekeeper_api', 'storekeeper_console'];
+    -- Digests of keys, links and cookies, what signs cursors and forms, and answers to backends: for the one service that needs it.
+    secrets constant text[] := array[
+        'api_key', 'api_cursor_secret', 'api_idempotency', 'console_login', 'console_session', 'console_secret'];
     api_reads constant text[] := array[
         'schema_migration', 'api_key', 'api_cursor_secret', 'certificate_chain', 'notification', 'notification_payload',
         'transaction', 'subscription', 'access_period', 'access', 'anomaly', 'lifecycle_gap', 'timeline', 'account_claim', 'sharing_policy',
@@ -41,26 +46,41 @@ begin
             end;
         end if;
         execute format('grant usage on schema %I to %I', ours, role_name);
-        if role_name not in ('storekeeper_api', 'storekeeper_console') then
-            execute format('grant select on all tables in schema %I to %I', ours, role_name);
+        if role_name <> 'storekeeper_migrator' then
+            execute format('revoke all on all tables in schema %I from %I', ours, role_name);
         end if;
+        -- Months of payloads are read through their table.
+        for object in
+            select c.relname as name
+            from pg_class c
+            where c.relnamespace = ours::regnamespace and c.relkind in ('r', 'p', 'v')
+                and (not c.relispartition or c.relname = 'notification_payload_default')
+                and role_name not in ('storekeeper_api', 'storekeeper_console')
+                and (role_name = 'storekeeper_migrator' or c.relname <> all (secrets))
+        loop
+            execute format('grant select on %I.%I to %I', ours, object.name, role_name);
+        end loop;
         for object in
             select p.oid::regprocedure as name,
-                p.prosecdef and (p.proname <> 'blocked_sessions' or role_name = 'storekeeper_api')
-                    and role_name not in ('storekeeper_migrator', 'storekeeper_scheduler')
-                    and (role_name not in ('storekeeper_api', 'storekeeper_console')
-                        or p.proname not in ('erase_account', 'sweep_erased_account'))
-                    and (role_name <> 'storekeeper_api' or p.proname <> 'set_product_durations')
-                    as is_denied
+                p.prosecdef and role_name <> 'storekeeper_migrator' and not (
+                    case
+                        when p.proname in ('make_payload_months', 'copy_payload_rest', 'drop_payload_month')
+                            then role_name in ('storekeeper_scheduler', 'storekeeper_operator')
+                        when p.proname in ('erase_account', 'sweep_erased_account')
+                            then role_name in ('storekeeper_operator', 'storekeeper_api', 'storekeeper_console')
+                        -- Names who holds a lock.
+                        when p.proname = 'blocked_sessions' then role_name <> 'storekeeper_api'
+                        when p.proname = 'set_product_durations'
+                            then role_name in ('storekeeper_operator', 'storekeeper_api')
+                        else false
+                    end) as is_denied
             from pg_proc p
             where p.pronamespace = ours::regnamespace and pg_has_role(p.proowner, 'usage')
                 and not exists (
                     select from pg_depend d
                     where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
         loop
-            -- Only the scheduler, which creates and drops months, may execute security definer functions; all but the API the
-            -- one that names who holds a lock; the API and the
-            -- console those that erase an account, and the API the one that sets durations.
+            -- Of the security definer functions each role may execute those of its work.
             if object.is_denied then
                 execute format('revoke execute on function %s from %I', object.name, role_name);
             else
@@ -87,6 +107,17 @@ begin
         execute format('revoke temporary, create on database %I from public', current_database());
     end if;
 
+    -- A large object has no table and no limit, and every user may create one. Only a superuser may take that away; managed
+    -- servers keep it.
+    for object in
+        select p.oid::regprocedure as name
+        from pg_proc p
+        where p.pronamespace = 'pg_catalog'::regnamespace and p.proname in ('lo_creat', 'lo_create', 'lo_from_bytea')
+            and pg_has_role(p.proowner, 'usage')
+    loop
+        execute format('revoke execute on function %s from public', object.name);
+    end loop;
+
     for object in
         select given.role_name, privileges, unnest(tables) as name
         from (values
@@ -108,14 +139,17 @@ begin
                 'send_attempt', 'history_revision', 'recovery_answer', 'postponed_request']),
             ('storekeeper_scheduler', 'insert, update, delete', array[
                 'coverage', 'coverage_day', 'recovery_window', 'recovery_page', 'canary', 'overdue_inquiry',
-                'ingest_heartbeat', 'lease', 'seen_notification', 'operator_action', 'product', 'sharing_policy',
-                'chosen_account', 'api_key', 'customer', 'manual_grant']),
+                'ingest_heartbeat', 'lease']),
+            ('storekeeper_scheduler', 'delete', array['seen_notification']),
+            ('storekeeper_reader', 'select (created_at, expires_at, revoked_at, id, environment, name, scopes, bundle_ids)',
+                array['api_key']),
             ('storekeeper_api', 'select, insert, update, delete', array[
                 'api_key_use', 'api_idempotency', 'customer', 'manual_grant']),
             ('storekeeper_api', 'select, insert, update', array['apple_request_limit']),
             ('storekeeper_console', 'select, insert, update', array['apple_request_limit']),
             ('storekeeper_recovery', 'insert, update', array['apple_request_limit']),
             ('storekeeper_scheduler', 'insert, update', array['apple_request_limit']),
+            ('storekeeper_operator', 'insert, update', array['apple_request_limit']),
             -- Claims of accounts by an upload; claims are never deleted.
             ('storekeeper_api', 'insert, update', array['account_claim']),
             -- Refresh requests, and the audit log of API keys.
@@ -125,18 +159,27 @@ begin
                 'entitlement_definition', 'account_app', 'customer_consent', 'purchase_transfer']),
             ('storekeeper_api', 'update (evidence, is_entitled)', array['account_app']),
             ('storekeeper_api', 'select', api_reads),
-            -- For storekeeper import; claims are never deleted.
-            ('storekeeper_scheduler', 'insert, update', array['account_claim']),
             ('storekeeper_console', 'select', console_reads),
             ('storekeeper_console', 'select, insert, update, delete', array[
                 'console_login', 'console_session', 'console_selection']),
             ('storekeeper_console', 'insert', array['operator_action', 'recovery_window', 'recovery_request']),
             ('storekeeper_console', 'insert, update', array['manual_grant']),
             ('storekeeper_console', 'insert, update, delete', array['chosen_account']),
-            -- For storekeeper console login.
-            ('storekeeper_scheduler', 'insert', array['console_login']),
-            -- For storekeeper offsets reset.
-            ('storekeeper_scheduler', 'delete', array['consumer_position'])
+            ('storekeeper_operator', 'insert', array['operator_action', 'recovery_window']),
+            ('storekeeper_operator', 'insert, update, delete', array[
+                'product', 'sharing_policy', 'chosen_account', 'customer']),
+            ('storekeeper_operator', 'insert, update (revoked_at)', array['manual_grant', 'api_key']),
+            ('storekeeper_operator', 'select (created_at, expires_at, revoked_at, id, environment, name, scopes, bundle_ids)',
+                array['api_key']),
+            -- For storekeeper console login and console end.
+            ('storekeeper_operator',
+                'insert, select (created_at, expires_at, used_at, name, role), update (used_at)', array['console_login']),
+            ('storekeeper_operator',
+                'select (created_at, expires_at, ended_at, name, role), update (ended_at)', array['console_session']),
+            -- For storekeeper import; claims are never deleted.
+            ('storekeeper_operator', 'insert, update', array['account_claim']),
+            -- For storekeeper offsets reset, and for storekeeper retention --run.
+            ('storekeeper_operator', 'delete', array['consumer_position', 'seen_notification'])
         ) as given (role_name, privileges, tables)
         where to_regrole(given.role_name) is not null
     loop

@@ -32,6 +32,30 @@ import Testing
         }
     }
 
+    @Test func `A reason has at most 500 characters, however many bytes one shown character has`() async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let cookie = try await console.signedIn(role: "support")
+            let token = try #require(try await console.get(Self.account, cookie: cookie).field("token"))
+            let fields = ["token": token, "app": SampleContents.app, "product": "p", "days": "7"]
+            let before = try await DatabaseContents(console)
+            for reason in [
+                String(repeating: "a", count: 501), "because" + String(repeating: "\u{301}", count: 494),
+                String(repeating: "e" + String(repeating: "\u{301}", count: 18), count: 500),
+            ] {
+                let answer = try await console.post(
+                    "\(Self.account)/grants", cookie: cookie, fields.merging(["reason": reason]) { $1 })
+                #expect(answer.status == 422 && answer.text.contains("too long"))
+            }
+            #expect(try await DatabaseContents(console).text == before.text)
+            let most = String(repeating: "\u{1F600}", count: 500)
+            #expect(
+                try await console.post(
+                    "\(Self.account)/grants", cookie: cookie, fields.merging(["reason": most]) { $1 }
+                ).status == 303)
+        }
+    }
+
     @Test func `Console revokes a grant once`() async throws {
         try await RunningConsole.with { console in
             try await SampleContents.fill(console)

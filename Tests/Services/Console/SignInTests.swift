@@ -1,4 +1,5 @@
 import Foundation
+import Storage
 import Testing
 
 @testable import Console
@@ -51,6 +52,35 @@ import Testing
             let dump = try await DatabaseContents(console).text
             #expect(!dump.contains(link))
             #expect(!dump.contains(cookie))
+        }
+    }
+
+    @Test func `An admin ends all sessions of a person, with their unused links`() async throws {
+        try await RunningConsole.with { console in
+            let admin = try await console.signedIn(as: "ada", role: "admin")
+            let (first, second) = (
+                try await console.signedIn(as: "bob", role: "support"),
+                try await console.signedIn(as: "bob", role: "viewer")
+            )
+            let carol = try await console.signedIn(as: "carol", role: "viewer")
+            for cookie in [first, second, carol] {
+                #expect(try await console.get("/sessions", cookie: cookie).status == 403)
+            }
+            let page = try await console.get("/sessions", cookie: admin)
+            let token = try #require(page.field("token"))
+            #expect(page.status == 200 && page.text.contains("End the sessions of bob"))
+            let fields = ["token": token, "name": "bob", "reason": "left the company"]
+            #expect(
+                try await console.post("/sessions/end", cookie: admin, fields.merging(["reason": ""]) { $1 }).status
+                    == 422)
+            #expect(try await console.get("/", cookie: first).status == 200)
+            #expect(try await console.post("/sessions/end", cookie: admin, fields).status == 303)
+            for cookie in [first, second] { #expect(try await console.get("/", cookie: cookie).status == 303) }
+            for cookie in [admin, carol] { #expect(try await console.get("/", cookie: cookie).status == 200) }
+            #expect(try await console.post("/sessions/end", cookie: admin, fields).status == 409)
+            let action = try await console.withOwner { try await OperatorActionStore($0).newest(1) }.first
+            #expect(action?.actor == "ada" && action?.action == "console end" && action?.subject == "bob")
+            #expect(action?.note == "left the company")
         }
     }
 

@@ -50,7 +50,7 @@ struct ACLsTests {
                 #expect(allowed == meant, "\(service.rawValue) \(operation)")
             }
         }
-        let principals = Set(["setup"] + ServiceName.allCases.map(\.rawValue)).map { "User:storekeeper-\($0)" }
+        let principals = Set(["setup", "keda"] + ServiceName.allCases.map(\.rawValue)).map { "User:storekeeper-\($0)" }
         #expect(Set(grants.map(\.principal)) == Set(principals))
     }
 

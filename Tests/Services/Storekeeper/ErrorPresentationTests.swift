@@ -30,8 +30,8 @@ struct ErrorPresentationTests {
             #expect(outcome.errorOutput.contains("setup has run on this database"))
         }
         let rejected = PostgresError(.notPermitted, sqlState: "42501", "permission denied for table operator_action")
-        #expect(rejected.messageWithHint.contains("storekeeper_scheduler"))
-        #expect(ErrorPresentation(rejected, of: Audit.self)?.text.contains("storekeeper_scheduler") == true)
+        #expect(rejected.messageWithHint.contains("storekeeper_operator"))
+        #expect(ErrorPresentation(rejected, of: Audit.self)?.text.contains("storekeeper_operator") == true)
     }
 
     @Test func `Broker that does not answer is named, with what to look at`() async {

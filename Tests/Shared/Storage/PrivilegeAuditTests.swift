@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `Only the scheduler may make and drop months`() async throws {
+    @Test func `Only the scheduler and operators may make and drop months`() async throws {
         try await Self.withGrants { database, owner in
             try await owner.run(unsafeScript: "select make_payload_months('{2020-01-01}')")
             for role in [Grants.Role.reader, .recovery] {

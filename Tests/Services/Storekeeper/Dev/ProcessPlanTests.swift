@@ -68,7 +68,7 @@ struct ProcessPlanTests {
         let place = try TemporaryDirectory()
         var plan = Self.plan(inherited: ["PATH": "/bin"])
         plan.directory = place.path
-        plan.databaseRoles = [.scheduler]
+        plan.databaseRoles = [.operator]
         try plan.writeOperatorFile()
         let shell = try await Spawner().start(
             "sh", program: "/bin/sh",
@@ -78,7 +78,7 @@ struct ProcessPlanTests {
             ],
             environment: [:], log: place.path + "/log")
         _ = await shell.ending()
-        #expect(shell.logTail() == "postgres://d -c role=storekeeper_scheduler\n0")
+        #expect(shell.logTail() == "postgres://d -c role=storekeeper_operator\n0")
     }
 
     @Test func `Shell is told also which broker this one was given from outside`() throws {
@@ -106,7 +106,7 @@ struct ProcessPlanTests {
         }
         plan.inherited = [:]
         #expect(plan.environment(of: .scheduler, named: "x")["PGOPTIONS"] == "-c role=storekeeper_scheduler")
-        #expect(plan.operatorEnvironment["PGOPTIONS"] == "-c role=storekeeper_scheduler")
+        #expect(plan.operatorEnvironment["PGOPTIONS"] == "-c role=storekeeper_operator")
         for kind in [ServiceKind.ingest, .verifier] {
             #expect(plan.environment(of: kind, named: "x")["PGOPTIONS"] == nil)
         }

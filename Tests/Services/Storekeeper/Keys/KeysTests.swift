@@ -33,7 +33,7 @@ import Testing
             #expect(created.key.hasPrefix("sk_test_"))
             #expect(created.about.scopes == ["entitlements:read"] && created.about.apps == ["com.example.app"])
             let connection = TestDatabase.connection(database)
-            let stored = try await ClientKeyStore(connection).all()
+            let stored = try await ClientKeyStore(connection).active().keys
             #expect(stored.map(\.digest) == [secret.digest])
             #expect(stored.first?.expiresAt == CommandOutcome.now.addingTimeInterval(2 * 86_400))
             let listed = await CommandOutcome.of(["keys", "list"], environment: database.environment)
@@ -45,13 +45,17 @@ import Testing
     @Test func `keys revoke ends a key once, and the audit log says who did it`() async throws {
         try await TestDatabase.use { database in
             let text = await CommandOutcome.of(
-                ["keys", "create", "--name", "backend", "--environment", "Production"],
+                [
+                    "keys", "create", "--name", "backend", "--environment", "Production", "--all-apps", "--scope",
+                    "events:read",
+                ],
                 environment: database.environment)
             #expect(text.code == 0 && text.text.hasPrefix("sk_live_"), "\(text.errorOutput)")
             let rows: [Row] = try await CommandOutcome.of(
                 ["keys", "list", "--json"], environment: database.environment
             )
             .json()
+            #expect(rows.first?.apps == [] && rows.first?.scopes == ["events:read"])
             let id = try #require(rows.first?.id)
             let revoked = await CommandOutcome.of(["keys", "revoke", id, "--json"], environment: database.environment)
             #expect(revoked.code == 0, "\(revoked.errorOutput)")
@@ -66,12 +70,45 @@ import Testing
         }
     }
 
+    @Test func `keys create ends a key after a year, unless it is told otherwise`() async throws {
+        try await TestDatabase.use { database async throws in
+            func expiry(_ arguments: String...) async throws -> Date? {
+                let made = await CommandOutcome.of(
+                    [
+                        "keys", "create", "--name", "k", "--environment", "Sandbox", "--app", "a", "--scope",
+                        "events:read",
+                    ]
+                        + arguments, environment: database.environment)
+                #expect(made.code == 0, "\(made.errorOutput)")
+                let connection = TestDatabase.connection(database)
+                let keys = try await ClientKeyStore(connection).active().keys
+                let secret = try #require(ClientKeySecret(made.text.trimmingCharacters(in: .whitespacesAndNewlines)))
+                await connection.close()
+                return try #require(keys.first { $0.digest == secret.digest }).expiresAt
+            }
+            #expect(try await expiry() == CommandOutcome.now.addingTimeInterval(365 * 86_400))
+            #expect(try await expiry("--days", "3650") == CommandOutcome.now.addingTimeInterval(3650 * 86_400))
+            #expect(try await expiry("--no-expiry") == nil)
+        }
+    }
+
     @Test(arguments: [
-        ["--environment", "Sandbox", "--name", ""], ["--environment", "Sandbox", "--name", "x", "--days", "0"],
-        ["--environment", "Sandbox", "--name", "x", "--scope", "everything"],
+        (["--name", "", "--app", "a", "--scope", "events:read"], "--name"),
+        (["--name", "x", "--app", "a", "--scope", "events:read", "--days", "0"], "--days"),
+        (["--name", "x", "--app", "a", "--scope", "events:read", "--days", "9", "--no-expiry"], "--no-expiry"),
+        (["--name", "x", "--app", "a", "--scope", "everything"], "everything"),
+        (["--name", "x", "--app", "a"], "names no scope"), (["--name", "x", "--scope", "events:read"], "names no app"),
+        (["--name", "x", "--scope", "events:read", "--app", ""], "--app"),
+        (["--name", "x", "--scope", "events:read", "--app", "a", "--all-apps"], "--all-apps"),
+        (
+            [
+                "--name", "x", "--app", "a", "--scope", "events:read", "--note",
+                String(repeating: "e\u{301}", count: 251),
+            ], "--note"
+        ),
     ])
-    func `keys create refuses what is no key`(arguments: [String]) async throws {
-        let outcome = await CommandOutcome.of(["keys", "create"] + arguments)
-        #expect(outcome.code == 64, "\(outcome.errorOutput)")
+    func `keys create refuses what is no key`(arguments: [String], words: String) async throws {
+        let outcome = await CommandOutcome.of(["keys", "create", "--environment", "Sandbox"] + arguments)
+        #expect(outcome.code == 64 && outcome.errorOutput.contains(words), "\(outcome.errorOutput)")
     }
 }

@@ -88,6 +88,21 @@ import Testing
         #expect(try APIKeysFile(contentsOf: path, apps: Self.apps).credentials["a"]?.keys.count == 1)
     }
 
+    @Test(arguments: [(0o644, true), (0o604, true), (0o640, false), (0o600, false), (0o440, false)])
+    func `Key that every user may read is used, with a warning that says what to do`(mode: Int, isWarned: Bool) throws {
+        let folder = try TemporaryDirectory()
+        defer { folder.remove() }
+        let key = try folder.write("one.p8", P256PrivateKey.generate().pem())
+        let json = #"[{"bundleId": "a", "issuerId": "i", "keyId": "K1", "privateKeyFile": "one.p8"}]"#
+        let path = try folder.write("keys.json", json)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: key)
+        let file = try APIKeysFile(contentsOf: path, apps: Self.apps)
+        #expect(file.credentials["a"]?.keys.count == 1)
+        let warning = "every user of the machine may read the private key \(key) (mode \(String(mode, radix: 8))); chmod 600 it"
+        #expect(file.warnings.count == (isWarned ? 1 : 0))
+        #expect(file.warnings.allSatisfy { $0.hasPrefix(warning) })
+    }
+
     @Test func `Key that cannot be used is named by its file, without its content`() {
         let json = #"[{"bundleId":"a","issuerId":"i","keyId":"k","privateKeyFile":"f.p8"}]"#
         #expect(

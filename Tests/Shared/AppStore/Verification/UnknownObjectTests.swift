@@ -47,11 +47,23 @@ import Testing
     @Test func `Verifier takes an object without an environment for production, and the app of the envelope`() throws {
         let inObject = try Self.result(",\"future\":{\(Self.app)},\"list\":[1]").get()
         #expect(inObject.bundleId == ForgeryMaterial.bundleId && inObject.environment == .production)
-        let inEnvelope = try Self.result(",\(Self.app)", type: "FUTURE").get()
+        let inEnvelope = try Self.result(",\(Self.app),\"future\":{}", type: "FUTURE").get()
         #expect(inEnvelope.bundleId == ForgeryMaterial.bundleId && inEnvelope.notificationType == "FUTURE")
     }
 
-    @Test(arguments: ["", #","future":{"environment":"Sandbox","originalTransactionId":"1"}"#, #","data":null"#])
+    @Test(arguments: [
+        "", #","data":null"#, #","future":1"#, #","future":"x""#, #","future":[{}]"#, #","future":null"#,
+        #","bundleId":"com.example.app""#,
+    ])
+    func `Verifier rejects a notification that has neither a documented object nor another one`(
+        members: String
+    ) throws {
+        #expect(try Self.reason(members) == .body)
+    }
+
+    @Test(arguments: [
+        #","future":{"environment":"Sandbox","originalTransactionId":"1"}"#, #","future":{},"data":null"#,
+    ])
     func `Verifier stores a notification that names no app for none and for no purchase`(members: String) throws {
         let proven = try Self.result(members).get()
         #expect(proven.bundleId == ProvenNotification.noApp)
@@ -61,17 +73,31 @@ import Testing
     @Test func `Verifier rejects an object with another developer's app, id or environment`() throws {
         let other = #""bundleId":"com.example.other""#
         #expect(try Self.reason(",\"future\":{\(other)}") == .appUnknown)
-        #expect(try Self.reason(",\(other)") == .appUnknown)
+        #expect(try Self.reason(",\(other),\"future\":{}") == .appUnknown)
         #expect(try Self.reason(",\"a\":{\(Self.app)},\"b\":{\(other)}") == .appUnknown)
         #expect(try Self.reason(",\"future\":{\(Self.app),\"appAppleId\":5}") == .appMismatch)
         #expect(try Self.reason(",\"future\":{\(Self.app),\"environment\":\"Xcode\"}") == .environment)
     }
 
-    @Test func `Verifier accepts two documented objects in a notification`() throws {
+    @Test(arguments: ["summary", "externalPurchaseToken", "appData"], [#""future":{},"#, ""])
+    func `Verifier rejects two documented objects in a notification`(second: String, unknown: String) throws {
         let material = try ForgeryMaterial(now: Self.now)
-        let json = String(decoding: material.envelope().json, as: UTF8.self).dropLast() + ",\"summary\":{}}"
-        let proven = try material.verifier().notification(try material.signed(json: String(json)), now: Self.now).get()
-        #expect(proven.bundleId == ForgeryMaterial.bundleId)
+        let start = String(decoding: material.envelope().json, as: UTF8.self).dropLast()
+        for object in ["{}", "{\(Self.app),\"environment\":\"Production\"}"] {
+            let json = "\(start),\(unknown)\"\(second)\":\(object)}"
+            guard
+                case .failure(let rejection) = try material.verifier().notification(
+                    try material.signed(json: json), now: Self.now)
+            else {
+                Issue.record("\(json) was accepted")
+                return
+            }
+            #expect(rejection.reason == .body && rejection.bundleId == ForgeryMaterial.bundleId)
+        }
+        let one = "\(start),\"\(second)\":null}"
+        #expect(
+            try material.verifier().notification(try material.signed(json: one), now: Self.now).get().environment
+                == .production)
     }
 
     @Test func `Verifier takes an empty environment for Xcode in development mode and rejects it otherwise (D17)`()
