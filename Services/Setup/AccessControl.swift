@@ -6,6 +6,10 @@ struct AccessControl {
     let admin: KafkaAdmin
     /// Of the principals, before the service's name.
     let prefix: String
+    /// Between two looks.
+    var pause: @Sendable () async throws -> Void = { try await Task.sleep(for: .milliseconds(250)) }
+
+    private static let looks = 40
 
     /// What the brokers do not have yet.
     func missing() async throws -> [AccessControlEntry] {
@@ -18,10 +22,24 @@ struct AccessControl {
         return try await asking { try await admin.missing(of: entries) }
     }
 
+    /// What is missing for good: brokers hear of new ACLs with a delay, and any broker may be asked.
+    func settled() async throws -> [AccessControlEntry] {
+        var missing = try await missing()
+        for _ in 1..<Self.looks where !missing.isEmpty {
+            try await pause()
+            missing = try await self.missing()
+        }
+        return missing
+    }
+
+    /// Ends when the brokers have them.
     /// - Returns: how many were missing.
     func grant() async throws -> Int {
         let missing = try await missing()
-        if !missing.isEmpty { try await asking { try await admin.create(missing) } }
+        guard !missing.isEmpty else { return 0 }
+        try await asking { try await admin.create(missing) }
+        let left = try await settled()
+        guard left.isEmpty else { throw ACLsUnsettled(count: left.count) }
         return missing.count
     }
 
@@ -31,6 +49,16 @@ struct AccessControl {
         } catch let error as KafkaError where error.meaning != .retry {
             throw ACLsRefused(reason: error)
         }
+    }
+}
+
+/// The brokers took new ACLs and do not have them after some seconds.
+struct ACLsUnsettled: Error, CustomStringConvertible {
+    var count: Int
+
+    var description: String {
+        "the brokers accepted the ACLs, but \(count) are still missing after 10 s; look at the brokers' and the controller's logs, "
+            + "and run setup again"
     }
 }
 

@@ -36,6 +36,12 @@ struct Prepare {
             switch result.outcome {
             case .created:
                 logger.info("Topic created", metadata: name)
+            case .exists(let partitions) where partitions > specification.partitions:
+                logger.info(
+                    "Topic exists with more partitions than setup creates; the services use all of them",
+                    metadata: name.merging([
+                        "partitions": "\(partitions)", "created": "\(specification.partitions)",
+                    ]) { $1 })
             case .exists:
                 logger.info("Topic exists", metadata: name)
             case .failed(let error):

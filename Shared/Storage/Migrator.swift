@@ -30,8 +30,10 @@ public struct Migrator: Sendable {
         public var description: String {
             switch self {
             case .changed(let version, let name):
-                "migration \(version) (\(name)) was changed after it had been applied to this database; "
-                    + "restore its file and put the change into a new migration"
+                "this database was set up by another build, in which migration \(version) (\(name)) is not the same, so the tables may "
+                    + "not be what this build needs. Run the release that set it up, or a later release; a build from changed "
+                    + "sources needs an empty database, or this one after “drop schema … cascade”, then setup, and storekeeper "
+                    + "offsets reset, which applies the records in Kafka again"
             case .otherSchema(let version, let found, let known):
                 "the schema is from before the first release and cannot be migrated (its migration \(version) is “\(found)”, "
                     + "in this build “\(known)”). Start over: stop all services, drop the schema (drop schema … cascade) or use "
@@ -63,7 +65,9 @@ public struct Migrator: Sendable {
                 throw Failure.serverTooOld(try server.value("version"))
             }
             try transaction.run(unsafeScript: MigratorStatements.ground)
-            let missing = try Self.missing(of: migrations, in: transaction)
+            let missing = try Self.missing(
+                of: migrations, digests: transaction.execute(MigratorStatements.digests, migrations.map(\.sql)),
+                applied: transaction.execute(MigratorStatements.applied), acceptsNewer: false)
             for (migration, digest) in missing {
                 try transaction.run(unsafeScript: String(decoding: migration.sql, as: UTF8.self))
                 _ = try transaction.execute(MigratorStatements.record, migration.version, migration.name, digest)
@@ -73,34 +77,34 @@ public struct Migrator: Sendable {
         }
     }
 
-    /// Checks that all migrations of this build were applied; those of a newer build are ignored.
+    /// Checks that the migrations of this build were applied, as they are in this build.
+    /// - Parameter acceptsNewer: whether migrations of a newer build are ignored, as by services while a release rolls out.
     ///
-    /// - Throws: ``Failure/missing(_:)``; otherwise `PostgresError`.
-    public func check() async throws {
-        var applied: [Int32: String] = [:]
-        if try await connection.execute(MigratorStatements.isThere)[0].value("is_there") {
-            for row in try await connection.execute(MigratorStatements.applied) {
-                applied[try row.value("version")] = try row.value("name", as: String.self)
-            }
+    /// - Throws: ``Failure``; otherwise `PostgresError`.
+    public func check(acceptsNewer: Bool = true) async throws {
+        guard try await connection.execute(MigratorStatements.isThere)[0].value("is_there") else {
+            throw Failure.missing(migrations.map(\.version))
         }
-        for migration in migrations {
-            guard let found = applied[migration.version], found != migration.name else { continue }
-            throw Failure.otherSchema(migration.version, found: found, known: migration.name)
-        }
-        let missing = migrations.map(\.version).filter { applied[$0] == nil }
-        guard missing.isEmpty else { throw Failure.missing(missing) }
+        let rows = try await connection.pipeline([
+            Command(MigratorStatements.digests, migrations.map(\.sql)), Command(MigratorStatements.applied),
+        ])
+        let missing = try Self.missing(
+            of: migrations, digests: rows[0], applied: rows[1], acceptsNewer: acceptsNewer)
+        guard missing.isEmpty else { throw Failure.missing(missing.map(\.migration.version)) }
     }
 
+    /// The one comparison of this build's migrations with those of the database.
     private static func missing(
-        of migrations: [Migration], in transaction: PostgresTransaction
+        of migrations: [Migration], digests: Rows, applied: Rows, acceptsNewer: Bool
     ) throws -> [(migration: Migration, digest: [UInt8])] {
-        let digests = try transaction.execute(MigratorStatements.digests, migrations.map(\.sql))
-            .map { row in try row.value("digest", as: [UInt8].self) }
+        let digests = try digests.map { row in try row.value("digest", as: [UInt8].self) }
         var known = Dictionary(uniqueKeysWithValues: zip(migrations, digests).map { ($0.version, ($0, $1)) })
-        for row in try transaction.execute(MigratorStatements.applied) {
+        var newer: Int32?
+        for row in applied {
             let version: Int32 = try row.value("version")
             guard let (migration, digest) = known.removeValue(forKey: version) else {
-                throw Failure.newer(version, known: migrations.map(\.version).max() ?? 0)
+                newer = newer ?? version
+                continue
             }
             let name: String = try row.value("name")
             guard name == migration.name else {
@@ -108,6 +112,7 @@ public struct Migrator: Sendable {
             }
             guard try row.value("digest") == digest else { throw Failure.changed(version, migration.name) }
         }
+        if let newer, !acceptsNewer { throw Failure.newer(newer, known: migrations.map(\.version).max() ?? 0) }
         return known.values.map { (migration: $0.0, digest: $0.1) }.sorted {
             $0.migration.version < $1.migration.version
         }

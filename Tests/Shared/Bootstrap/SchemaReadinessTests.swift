@@ -60,6 +60,23 @@ import Testing
         }
     }
 
+    @Test func `Process is not ready before a schema whose migration differs from that of its build`() async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            let digest = try await connection.execute(
+                Statement(unsafeSQL: "select digest from schema_migration where version = 2"))[0]
+                .value("digest", as: [UInt8].self)
+            try await connection.run(unsafeScript: "update schema_migration set digest = '\\x00' where version = 2")
+            try await Self.running(database.url) { health in
+                try await Self.wait(
+                    until: health.notReady.contains { $0.contains("set up by another build, in which migration 2") })
+                _ = try await connection.execute(
+                    Statement(unsafeSQL: "update schema_migration set digest = $1::bytea where version = 2"), digest)
+                try await Self.wait(until: health.notReady.isEmpty)
+            }
+        }
+    }
+
     @Test func `SchemaReadiness is not ready without a server, says so, and stops`() async throws {
         try await Self.running("postgres://none@127.0.0.1:1/nothing") { health in
             #expect(health.notReady.count == 1)

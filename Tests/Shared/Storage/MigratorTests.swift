@@ -53,7 +53,13 @@ import Testing
             await #expect(throws: Migrator.Failure.changed(1, "step")) {
                 try await Migrator(connection, migrations: [changed, Self.migration(2, "create table b ()")]).migrate()
             }
+            await #expect(throws: Migrator.Failure.changed(1, "step")) {
+                try await Migrator(connection, migrations: [changed, Self.migration(2, "create table b ()")]).check()
+            }
+            let sentence = Migrator.Failure.changed(1, "step").description
+            #expect(sentence.contains("another build") && sentence.contains("setup"))
             #expect(try await Migrator(connection, migrations: [first]).migrate() == [])
+            try await Migrator(connection, migrations: [first]).check()
         }
     }
 
@@ -66,6 +72,9 @@ import Testing
             }
             _ = try await Migrator(connection, migrations: Array(all[..<2])).migrate()
             try await Migrator(connection, migrations: Array(all[..<1])).check()
+            await #expect(throws: Migrator.Failure.newer(2, known: 1)) {
+                try await Migrator(connection, migrations: Array(all[..<1])).check(acceptsNewer: false)
+            }
             await #expect(throws: Migrator.Failure.missing([3])) {
                 try await Migrator(connection, migrations: all).check()
             }
