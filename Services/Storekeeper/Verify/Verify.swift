@@ -10,7 +10,8 @@ struct Verify: Subcommand {
         commandName: "verify", abstract: "Verify and decode a signed payload.",
         discussion: """
             Accepts a JWS, a file that contains one, a request body {"signedPayload": "…"}, or - for standard input. \
-            Works offline and without configuration. Exit codes: 0 verified; 1 rejected; 64 invalid command line.
+            Works offline and without configuration. STOREKEEPER_ROOT_FILES, where it is set, adds roots as --root does, also to \
+            those that Storekeeper trusts by itself. Exit codes: 0 verified; 1 rejected; 64 invalid command line.
 
             Examples:
               storekeeper verify body.json --bundle-id com.example.app --app-apple-id 1234567890
@@ -51,11 +52,13 @@ struct Verify: Subcommand {
 
     func run(in context: CommandContext) async throws {
         var trust = TrustStore.apple
-        for root in roots {
+        let configured = (context.environment["STOREKEEPER_ROOT_FILES"] ?? "").split(separator: ",")
+            .map { ("STOREKEEPER_ROOT_FILES", $0.trimmingCharacters(in: .whitespaces)) }.filter { !$0.1.isEmpty }
+        for (source, root) in configured + roots.map({ ("--root", $0) }) {
             do {
                 trust = try trust.adding(rootsIn: Self.bytes(ofFile: root))
             } catch let fault as CertificateFault {
-                throw ValidationError("--root \(root): \(fault)")
+                throw ValidationError("\(source) \(root): \(fault)")
             }
         }
         let identity = Proof.Identity(

@@ -11,7 +11,7 @@ struct ProofTextTests {
 
     @Test func `Text of a proof says who signed and what was not checked`() throws {
         let proof = fixture.proof(try fixture.sign())
-        #expect(proof.text.hasPrefix("VERIFIED: signed by a root given with --root (not Apple)"))
+        #expect(proof.text.hasPrefix("VERIFIED: signed by a root of --root or STOREKEEPER_ROOT_FILES (not Apple)"))
         #expect(proof.text.contains("NOT CHECKED: give --bundle-id"))
         #expect(proof.text.contains(#""notificationType": "TEST""#))
     }
