@@ -86,7 +86,8 @@ import Testing
                 try Self.expectRefused(
                     try await mine.comeBack(code, state, cookie: cookie), "not begun in this browser")
             }
-            try Self.expectRefused(try await mine.comeBack(code, "x" + state.dropFirst()), "not begun in this browser")
+            let changed = (state.first == "x" ? "y" : "x") + state.dropFirst()
+            try Self.expectRefused(try await mine.comeBack(code, changed), "not begun in this browser")
             try Self.expectRefused(
                 try await mine.comeBack(code, state, issuer: "https://other.example"), "not begun in this browser")
             // The code itself is still good.
