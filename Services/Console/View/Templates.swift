@@ -16,9 +16,9 @@ struct Templates: Sendable {
         ("dead-letter-list", PackageResources.dead_letter_list_mustache),
         ("selection", PackageResources.selection_mustache), ("coverage", PackageResources.coverage_mustache),
         ("recover", PackageResources.recover_mustache), ("pipeline", PackageResources.pipeline_mustache),
-        ("audit", PackageResources.audit_mustache), ("insight", PackageResources.insight_mustache),
-        ("help", PackageResources.help_mustache), ("erasure", PackageResources.erasure_mustache),
-        ("chart-table", PackageResources.chart_table_mustache),
+        ("audit", PackageResources.audit_mustache), ("sessions", PackageResources.sessions_mustache),
+        ("insight", PackageResources.insight_mustache), ("help", PackageResources.help_mustache),
+        ("erasure", PackageResources.erasure_mustache), ("chart-table", PackageResources.chart_table_mustache),
     ]
 
     let library: MustacheLibrary

@@ -181,7 +181,7 @@ import Testing
                     "insert into console_session (name) values ('x')", "update console_session set role = 'admin'",
                     "select secret from console_secret", "select secret from api_cursor_secret",
                     "select from api_idempotency", "delete from operator_action", "delete from notification",
-                    "update subscription set owner_account_token = null", "update access_period set ends_at = null",
+                    "update subscription set owner_account_token = null", "update access_period set product_id = 'x'",
                     "select lo_create(0)",
                 ] { try await Self.expectDenied(command, sql) }
             }
