@@ -1,4 +1,5 @@
 """The checks of Deploy/checks/kubernetes on the rendered manifests."""
+import json
 import os
 import re
 import subprocess
@@ -72,6 +73,12 @@ for name, workload in {**deployments, **of_kind("Job")}.items():
     table = subprocess.run([os.path.join(programs, name), "--help"], capture_output=True, text=True, check=True).stdout
     for variable in container.get("env", []):
         expect(re.search(rf"^  {variable['name']}  ", table, re.MULTILINE), f"{name} does not know {variable['name']}")
+
+# KEDA's certificate belongs to it alone: an operator's could write to topics.
+for name, authentication in of_kind("TriggerAuthentication").items():
+    used = {target["name"] for target in authentication["spec"]["secretTargetRef"]}
+    expect(used == {"storekeeper-kafka-keda"}, f"{name}: KEDA has the certificates {sorted(used)}")
+    principals.add("User:CN=storekeeper-keda")
 
 # The access-control list is about these certificates.
 if programs:
@@ -155,11 +162,6 @@ for name, scaled in of_kind("ScaledObject").items():
                f"{name}: KEDA has no certificate")
         expect(group == f"storekeeper.{name}", f"{name} is not in the group {group}")
         expect(scaled["spec"]["maxReplicaCount"] <= 16, f"{name}: more instances than partitions")
-
-# KEDA's certificate belongs to it alone: an operator's could write to topics.
-for name, authentication in of_kind("TriggerAuthentication").items():
-    used = {target["name"] for target in authentication["spec"]["secretTargetRef"]}
-    expect(used == {"storekeeper-kafka-keda"}, f"{name}: KEDA has the certificates {sorted(used)}")
 
 # Operators' commands have a database role of their own: no service may make API keys or sign people in.
 operator = deployments["storekeeper"]["spec"]["template"]["spec"]
