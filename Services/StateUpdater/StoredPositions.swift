@@ -1,3 +1,4 @@
+import Chassis
 import Contracts
 import Kafka
 import Pipeline
@@ -9,11 +10,15 @@ actor StoredPositions: StartingPositions {
     private let store: PositionStore
     private let consumer: Consumer
     private let group: String
+    private let logger: Logger
     private var cluster: String?
     /// The offsets that the database held at the last read or write: the expected values of the next compare-and-set.
     private var known: [TopicPartition: Int64] = [:]
+    /// Partitions with a stored offset that their topic does not have, as they were logged.
+    private(set) var orphans: [TopicPartition] = []
 
-    init(_ store: PositionStore, consumer: Consumer, group: String) {
+    init(_ store: PositionStore, consumer: Consumer, group: String, logger: Logger) {
+        self.logger = logger
         self.store = store
         self.consumer = consumer
         self.group = group
@@ -23,6 +28,7 @@ actor StoredPositions: StartingPositions {
     /// beginning.
     func positions(of partitions: [TopicPartition]) async throws -> [TopicPartitionOffset] {
         let cluster = try await clusterId()
+        try await nameOrphans(of: Set(partitions.map(\.topic)), in: cluster)
         var stored = try await self.stored(partitions, in: cluster)
         let new = partitions.filter { stored[$0] == nil }
         if !new.isEmpty {
@@ -42,6 +48,23 @@ actor StoredPositions: StartingPositions {
             }
             return TopicPartitionOffset(partition, offset: position.next.offset, metadata: evidence)
         }
+    }
+
+    /// Nothing reads a partition that does not exist; what was stored for it is of a topic with more of them.
+    private func nameOrphans(of topics: Set<String>, in cluster: String) async throws {
+        var existing: Set<TopicPartition> = []
+        for topic in topics { existing.formUnion(try await consumer.partitions(of: topic)) }
+        let stored = try await store.all(cluster: cluster, group: group)
+        let orphans = stored.map { TopicPartition(topic: $0.topic, partition: $0.partition) }
+            .filter { topics.contains($0.topic) && !existing.contains($0) }
+        if !orphans.isEmpty, orphans != self.orphans {
+            logger.warning(
+                """
+                Stored Kafka offsets are of partitions that the topic does not have, and are ignored: it was created again with \
+                fewer; storekeeper offsets reset deletes them
+                """, metadata: ["partitions": "\(orphans)"])
+        }
+        self.orphans = orphans
     }
 
     private func stored(

@@ -17,7 +17,8 @@ await ServiceProcess(
     let database = PostgresConnection(
         context.settings.postgres(for: "state-updater", plansOnce: true), logger: context.logger)
     let positions = StoredPositions(
-        PositionStore(database), consumer: connection.consumer, group: ServiceName.stateUpdater.group)
+        PositionStore(database), consumer: connection.consumer, group: ServiceName.stateUpdater.group,
+        logger: context.logger)
     let settlement = Apply(
         ledger: LedgerStore(database), outbox: OutboxStore(database), positions: positions, connection: connection,
         now: context.clock.now,

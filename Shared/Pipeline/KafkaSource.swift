@@ -28,6 +28,8 @@ public actor KafkaSource: Source {
     /// a topic that is deleted.
     private var evidence: [TopicPartition: PositionEvidence] = [:]
     private var needsOtherClient = false
+    /// Until the first assignment is answered, the client knows of the topic only what it is now.
+    private var isNewClient = true
     private var isComparing = false
     private var finished: Comparison?
     /// Of partitions; a comparison that began before the last one is outdated.
@@ -136,9 +138,10 @@ public actor KafkaSource: Source {
             return try await reopen()
         }
         guard !assigned.isEmpty else { return }
-        guard let positions = try await noticingTopic({ try await compared(starting.positions(of: assigned)) }) else {
-            return try await reopen()
+        let (positions, hasRestarted) = try await noticingTopic {
+            try await compared(starting.positions(of: assigned))
         }
+        guard !hasRestarted || isNewClient else { return try await reopen() }
         for position in positions {
             let partition = position.topicPartition
             evidence[partition] = PositionEvidence(text: position.metadata)
@@ -146,6 +149,7 @@ public actor KafkaSource: Source {
             unsettled[partition] = position.offset >= 0 ? Place(offset: position.offset) : nil
         }
         try await consumer.assign(positions)
+        isNewClient = false
     }
 
     /// A busy worker notices at the next settlement that its stored position was changed; an idle one checks.
@@ -207,10 +211,13 @@ public actor KafkaSource: Source {
         try await reader.reopen()
         try await consumer.reopen()
         needsOtherClient = false
+        isNewClient = true
     }
 
-    /// The positions; nil where partitions are not the ones that were read, and their beginning is stored now.
-    private func compared(_ stored: [TopicPartitionOffset]) async throws -> [TopicPartitionOffset]? {
+    /// The positions, and whether partitions are not the ones that were read, so that their beginning is stored now.
+    private func compared(
+        _ stored: [TopicPartitionOffset]
+    ) async throws -> (positions: [TopicPartitionOffset], hasRestarted: Bool) {
         var positions = stored
         for index in positions.indices where positions[index].metadata == nil {
             positions[index].metadata = evidence[positions[index].topicPartition]?.text
@@ -232,11 +239,11 @@ public actor KafkaSource: Source {
             case .unknown, nil: break
             }
         }
-        guard !restarted.isEmpty else { return positions }
+        guard !restarted.isEmpty else { return (positions, false) }
         try await starting.restart(restarted)
         report(restarted)
         for position in restarted { evidence[position.topicPartition] = PositionEvidence(text: position.metadata) }
-        return nil
+        return (positions, true)
     }
 
     private func report(_ restarted: [TopicPartitionOffset]) {

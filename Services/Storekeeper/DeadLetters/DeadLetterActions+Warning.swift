@@ -5,10 +5,10 @@ import Storage
 extension DeadLetterActions {
     /// The same; nil, with a warning, while the database is unavailable: in an incident the list must still work.
     func knownActions(
-        on ids: [DeadLetterID], in context: CommandContext
+        on letters: [StoredDeadLetter], in context: CommandContext
     ) async throws -> [DeadLetterID: [OperatorAction]]? {
         do {
-            return try await actions(on: ids)
+            return try await actions(on: letters)
         } catch let error as PostgresError {
             context.warn("Database unavailable; the state of the dead letters is unknown: \(error.messageWithHint)")
             return nil

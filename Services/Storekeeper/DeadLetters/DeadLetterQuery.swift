@@ -53,7 +53,7 @@ extension DeadLetterLog {
         switch selection {
         case .named(let ids):
             let letters = try await letters(Set(ids))
-            let actions = try await auditLog.actions(on: ids)
+            let actions = try await auditLog.actions(on: letters)
             for id in Set(ids).sorted() {
                 guard let last = actions[id]?.last else { continue }
                 context.warn(

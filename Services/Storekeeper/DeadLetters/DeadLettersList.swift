@@ -40,7 +40,7 @@ struct DeadLettersList: Subcommand {
         if let warning = query.warning(among: all) { context.warn(warning) }
         let found = all.filter(query.accepts)
         await log.close()
-        let actions = try await auditLog?.knownActions(on: found.map(\.id), in: context)
+        let actions = try await auditLog?.knownActions(on: found, in: context)
         let rows = found.map { letter in
             DeadLetterRow(
                 letter, state: actions.map { DeadLetterActions.state(after: $0[letter.id] ?? []) } ?? .unknown)

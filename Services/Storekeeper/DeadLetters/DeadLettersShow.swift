@@ -37,7 +37,7 @@ struct DeadLettersShow: Subcommand {
         if database.isGiven(in: context) {
             let store = OperatorActionStore(try database.connection(for: "dead-letters show", in: context))
             let known = try await DeadLetterActions(store: store, cluster: log.cluster)
-                .knownActions(on: [letter], in: context)
+                .knownActions(on: [logged], in: context)
             actions = known.map { $0[letter] ?? [] }
         }
         let row = DeadLetterRow(logged, state: actions.map(DeadLetterActions.state) ?? .unknown)

@@ -1,4 +1,5 @@
 import CRDKafka
+import Foundation
 import Logging
 
 /// Owns an `rd_kafka_t`.
@@ -98,7 +99,20 @@ package final class ClientHandle: @unchecked Sendable {
         return list.positions().map { $0.offset >= 0 ? $0 : nil }
     }
 
-    // Joins librdkafka's threads, which takes milliseconds: a group is left by `ConsumerHandle.close`, never here, where
-    // an unavailable coordinator could block.
-    deinit { rd_kafka_destroy_flags(pointer, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE) }
+    // A group is left by `ConsumerHandle.close`, never here, where an unavailable coordinator could block.
+    deinit {
+        // A pointer, which the thread alone uses from now on.
+        nonisolated(unsafe) let pointer = pointer
+        let ended = DispatchSemaphore(value: 0)
+        Thread.detachNewThread { [logReceiver] in
+            rd_kafka_destroy_flags(pointer, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)
+            withExtendedLifetime(logReceiver) {}
+            ended.signal()
+        }
+        _ = ended.wait(timeout: .now() + Self.patience)
+    }
+
+    /// Joining librdkafka's threads takes milliseconds, and no end where the client has met a topic that was deleted (2.0 at least):
+    /// a broker's thread waits for a partition that is never returned. Such a client stays behind with its three idle threads.
+    private static let patience = DispatchTimeInterval.seconds(1)
 }

@@ -23,18 +23,22 @@ package struct DeadLetterActions: Sendable {
     package static let dismissed = "dead-letters dismiss"
 
     /// The actions on each dead letter, oldest first.
-    package func actions(on ids: [DeadLetterID]) async throws -> [DeadLetterID: [OperatorAction]] {
-        let subjects = Dictionary(uniqueKeysWithValues: Set(ids).map { ($0.subject(in: cluster), $0) })
+    ///
+    /// What was done before a letter was rejected was done to another one at its offset, before the topic was deleted and created
+    /// again.
+    package func actions(on letters: [StoredDeadLetter]) async throws -> [DeadLetterID: [OperatorAction]] {
+        let subjects = Dictionary(letters.map { ($0.id.subject(in: cluster), $0) }, uniquingKeysWith: { $1 })
         var actions: [DeadLetterID: [OperatorAction]] = [:]
         for action in try await store.actions(on: Array(subjects.keys)) {
-            if let id = subjects[action.subject] { actions[id, default: []].append(action) }
+            guard let letter = subjects[action.subject], action.actedAt >= letter.letter.rejectedAt else { continue }
+            actions[letter.id, default: []].append(action)
         }
         return actions
     }
 
     /// Those that no operator replayed or dismissed.
     package func open(_ letters: [StoredDeadLetter]) async throws -> [StoredDeadLetter] {
-        let actions = try await actions(on: letters.map(\.id))
+        let actions = try await actions(on: letters)
         return letters.filter { Self.state(after: actions[$0.id] ?? []) == .open }
     }
 

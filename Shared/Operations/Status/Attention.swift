@@ -28,7 +28,16 @@ package struct Attention: Sendable {
     }
 
     /// What is no problem, and an operator may want to set.
-    package func hints(on report: StatusReport) -> [String] { products(report) }
+    package func hints(on report: StatusReport) -> [String] { orphans(report) + products(report) }
+
+    private func orphans(_ report: StatusReport) -> [String] {
+        (report.stages.value ?? []).filter { !$0.orphanedPartitions.isEmpty }.map { stage in
+            let partitions = stage.orphanedPartitions.map(String.init).joined(separator: ", ")
+            return
+                "\(stage.name) has stored offsets of partitions that \(stage.topic) does not have (\(partitions)), and ignores "
+                + "them: storekeeper offsets reset deletes them"
+        }
+    }
 
     private func blocked(_ report: StatusReport) -> [String] {
         (report.blocked.value ?? []).compactMap { blocked in

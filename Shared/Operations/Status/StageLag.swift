@@ -63,7 +63,17 @@ package struct StageLag: Sendable {
         return StatusReport.Stage(
             name: reader.name, topic: reader.topic, waiting: lags.reduce(0) { $0 + $1.records }, behindSeconds: behind,
             isStalled: isStalled, settled: lags.reduce(0) { $0 + ($1.committed ?? $1.low) },
-            restartedAt: lags.compactMap { PositionEvidence(text: $0.metadata).restartedAt }.max())
+            restartedAt: lags.compactMap { PositionEvidence(text: $0.metadata).restartedAt }.max(),
+            orphanedPartitions: await orphans(reader, admin, existing: lags.map(\.partition)))
+    }
+
+    /// Partitions with a stored offset that the topic does not have; none where the database cannot be asked.
+    private func orphans(_ reader: Reader, _ admin: KafkaAdmin, existing: [TopicPartition]) async -> [Int32] {
+        guard reader.group == ServiceName.stateUpdater.group, let cluster = try? await admin.clusterId(),
+            let stored = try? await positions.all(cluster: cluster, group: reader.group)
+        else { return [] }
+        let numbers = Set(existing.map(\.partition))
+        return stored.filter { $0.topic == reader.topic && !numbers.contains($0.partition) }.map(\.partition)
     }
 
     private func lags(_ reader: Reader, _ admin: KafkaAdmin) async throws -> [PartitionLag] {

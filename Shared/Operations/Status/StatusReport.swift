@@ -17,6 +17,8 @@ package struct StatusReport: Sendable, Encodable {
         /// When it last began again at the start of its topic, because the topic does not have the records that it had read; nil
         /// where that is more than a day ago.
         package var restartedAt: Date?
+        /// Partitions with a stored offset that the topic does not have.
+        package var orphanedPartitions: [Int32] = []
     }
 
     /// The newest notifications of the ledger.

@@ -167,7 +167,12 @@ package struct DeadLetterGroups: Sendable {
 
     static let statements = [groups, letters, end, newestByStage, lettersAbout]
 
-    static let subject = "'dead letter ' || rejected.cluster || '/' || kafka_partition || '/' || kafka_offset"
+    /// Which actions are about a dead letter. What was done before it was rejected was done to another one at its offset, before
+    /// the topic was deleted and created again.
+    static let isAboutLetter = """
+        operator_action.subject = 'dead letter ' || rejected.cluster || '/' || kafka_partition || '/' || kafka_offset
+            and operator_action.acted_at >= rejected.rejected_at
+        """
 
     static let matches = """
         ($1::text is null or stage = $1::text) and ($2::text is null or reason = $2::text)
@@ -185,7 +190,7 @@ package struct DeadLetterGroups: Sendable {
                     date_part('epoch', $7::timestamptz), $8::integer) as day,
                 count(*) as count, min(rejected_at) as first_at, max(rejected_at) as last_at,
                 count(*) filter (where not exists (
-                    select from operator_action where operator_action.subject = \(subject))) as open
+                    select from operator_action where \(isAboutLetter))) as open
             from (
                 select *
                 from rejected
@@ -201,7 +206,7 @@ package struct DeadLetterGroups: Sendable {
             notification_uuid, source, (
                 select action
                 from operator_action
-                where operator_action.subject = \(subject)
+                where \(isAboutLetter)
                 order by id desc
                 limit 1) as settled_by
         """

@@ -106,7 +106,7 @@ package struct DeadLetterSelections: Sendable {
                 from rejected
                 where \(DeadLetterGroups.matches)
                     and not exists (
-                        select from operator_action where operator_action.subject = \(DeadLetterGroups.subject))
+                        select from operator_action where \(DeadLetterGroups.isAboutLetter))
             ), chosen as (
                 select cluster, kafka_partition, kafka_offset, notification_uuid
                 from matching

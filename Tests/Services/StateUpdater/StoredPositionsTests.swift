@@ -25,7 +25,7 @@ import Testing
             let consumer = try Consumer(
                 harness.broker.configuration, group: "g", offsetReset: .error, logger: .quiet)
             let store = PositionStore(harness.connection)
-            let positions = StoredPositions(store, consumer: consumer, group: "g")
+            let positions = StoredPositions(store, consumer: consumer, group: "g", logger: .quiet)
             try await body(positions, store, try await consumer.clusterId())
             await consumer.close(deadline: .seconds(5))
         }
@@ -79,6 +79,16 @@ import Testing
                 lowWatermarks: [LogPosition(topic: Self.topic, partition: 0, offset: 2)])
             let begin = try await positions.positions(of: [Self.partition])
             #expect(begin.map(\.offset) == [TopicPartitionOffset.beginning])
+        }
+    }
+
+    @Test func `StoredPositions ignores and names offsets of partitions that the topic does not have`() async throws {
+        try await Self.with(records: 3) { positions, store, cluster in
+            _ = try await store.establish(
+                cluster: cluster, group: "g",
+                lowWatermarks: [LogPosition(topic: Self.topic, partition: 1, offset: 2)])
+            #expect(try await positions.positions(of: [Self.partition]).map(\.topicPartition) == [Self.partition])
+            #expect(await positions.orphans == [TopicPartition(topic: Self.topic, partition: 1)])
         }
     }
 

@@ -53,6 +53,22 @@ import Testing
         try await second.close()
     }
 
+    @Test func `KafkaSource fails while its topic is missing, and reads it once it is there again`() async throws {
+        let topics = try RecreatableTopics(topics: [(Self.topic, 1)])
+        let harness = try RecreatedTopic(topics)
+        let source = try await harness.source()
+        try await harness.write((0..<8).map { "old \($0)" })
+        _ = try await harness.read(8, from: source)
+
+        topics.delete(Self.topic)
+        try await harness.missesTopic(source)
+        try topics.create(Self.topic, partitions: 1)
+        let new = (0..<3).map { "new \($0)" }
+        try await harness.write(new)
+        #expect(try await harness.read(3, from: source) == new)
+        try await source.close()
+    }
+
     @Test func `Worker that starts later continues in a topic that is the same`() async throws {
         let harness = try RecreatedTopic(RecreatableTopics(topics: [(Self.topic, 1)]))
         let first = try await harness.source()
@@ -127,6 +143,14 @@ private actor RecreatedTopic {
 
     func read(_ count: Int, from source: KafkaSource) async throws -> [String] {
         try await read(from: source) { $0.count >= count }
+    }
+
+    /// Reads until the source has met the missing topic both in a turn and in a rewind.
+    func missesTopic(_ source: KafkaSource) async throws {
+        while true {
+            do { _ = try await source.next() } catch let error as KafkaError where error.meaning == .missing { break }
+        }
+        await #expect(throws: KafkaError.self) { try await source.rewind() }
     }
 
     /// As a worker does: settles each batch, and rewinds after an error.

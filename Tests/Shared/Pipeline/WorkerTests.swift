@@ -4,6 +4,7 @@ import Kafka
 import Logging
 import ServiceLifecycle
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Chassis
@@ -57,6 +58,26 @@ import Testing
         }
         #expect(try await harness.end(of: harness.output.name) == 20)
         #expect(try await harness.end(of: Topics.rejected.name) == 20)
+    }
+
+    @Test func `Worker waits two seconds at most while its topic is missing, however often it has failed`() async throws
+    {
+        let source = MissingTopic(turns: 40)
+        let clock = SkippingClock()
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let worker = Worker(
+            source: source, stage: Even(), settlement: AcceptingSettlement(),
+            monitor: WorkerMonitor(
+                worker: "test", health: Health(instant: { .now }),
+                clock: ProcessClock(now: { Date() }, instant: { .now }), tracer: Tracer(isOn: false, random: { 7 }),
+                logger: logger),
+            clock: clock, logger: logger)
+        let running = Task { try await worker.run() }
+        await source.found()
+        running.cancel()
+        try await running.value
+        #expect(clock.sleeps.count == 40)
+        #expect(clock.sleeps.allSatisfy { $0 <= .seconds(2) })
     }
 
     @Test func `Worker continues when the coordinator has moved before it goes back to a failed batch`() async throws {
@@ -150,6 +171,34 @@ import Testing
         }
         #expect(Set(forwarded.map(\.value)).count == 500)
     }
+}
+
+/// Its topic does not exist for so many turns.
+private final class MissingTopic: Source {
+    private let left: Mutex<Int>
+    private let found = AsyncStream.makeStream(of: Void.self)
+    private let further = AsyncStream.makeStream(of: Void.self)
+
+    init(turns: Int) { left = Mutex(turns) }
+
+    /// Returns when the worker has taken a turn after the last that failed.
+    func found() async { for await _ in found.stream { return } }
+
+    func next() async throws -> Batch? {
+        let isMissing = left.withLock { left in
+            left -= 1
+            return left >= 0
+        }
+        // UNKNOWN_TOPIC_OR_PART.
+        if isMissing { throw KafkaError(code: 3) }
+        found.continuation.yield()
+        // The worker is cancelled.
+        for await _ in further.stream {}
+        return nil
+    }
+
+    func rewind() {}
+    func close() {}
 }
 
 /// Fails so many times as if a dependency were unavailable, then processes like ``Even``.

@@ -26,6 +26,39 @@ import Testing
         }
     }
 
+    @Test func `Dead letter takes the place of one of an earlier topic at its offset`() async throws {
+        try await TestDatabase.use { database async throws in
+            let store = RejectedStore(TestDatabase.connection(database))
+            #expect(try await store.record([Self.row(1, "signature"), Self.row(2, "signature")]) == 2)
+            var new = Self.row(1, "environment")
+            new.rejectedAt = Date(milliseconds: 1_770_000_000_000)
+            #expect(try await store.record([new]) == 1)
+            #expect(try await store.record([new]) == 0)
+            #expect(try await store.newest(3) == [new, Self.row(2, "signature")])
+        }
+    }
+
+    @Test func `Dead letter is open although one at its offset was dismissed before it was rejected`() async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            let rows = [Self.row(1, "signature"), Self.row(2, "signature")]
+            _ = try await RejectedStore(connection).record(rows)
+            func dismissed(_ row: RejectedRow, after seconds: Double) -> OperatorAction {
+                OperatorAction(
+                    actedAt: row.rejectedAt.addingTimeInterval(seconds), actor: "ann", action: "dead-letters dismiss",
+                    subject: "dead letter c/0/\(row.position.offset)", note: nil)
+            }
+            try await OperatorActionStore(connection).record([
+                dismissed(rows[0], after: -1), dismissed(rows[1], after: 1),
+            ])
+            let groups = try await DeadLetterGroups(connection).groups(
+                .init(), from: .distantPast, to: .distantFuture, days: 1)
+            #expect(groups.map(\.open) == [1])
+            let letters = try await DeadLetterGroups(connection).letters(.init(), limit: 10).letters
+            #expect(letters.map(\.settledBy) == ["dead-letters dismiss", nil])
+        }
+    }
+
     /// Any client can post texts of any length, and the code that truncates them may have a bug.
     @Test func `Table of dead letters refuses a text of more than 512 bytes`() async throws {
         try await TestDatabase.use { database async throws in

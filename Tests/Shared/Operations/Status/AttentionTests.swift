@@ -58,6 +58,19 @@ struct AttentionTests {
         #expect(sentences.first?.contains("storekeeper customers shared --app com.example.app") == true)
     }
 
+    @Test func `Attention hints at stored offsets of partitions that do not exist, which are no problem`() {
+        var report = StatusReport(
+            at: Self.now, stages: .read([.init(name: "state-updater", topic: "t", waiting: 0)]),
+            ledger: .read(.init(sample: 0)), rejected: .read([]), receivers: .read([]),
+            recovery: .read(RecoveryStatus()))
+        #expect(Attention().hints(on: report) == [])
+        report.stages = .read([.init(name: "state-updater", topic: "t", waiting: 0, orphanedPartitions: [16, 17])])
+        let hints = Attention().hints(on: report)
+        #expect(hints.count == 1)
+        #expect(hints.first?.contains("(16, 17)") == true)
+        #expect(hints.first?.contains("storekeeper offsets reset") == true)
+    }
+
     @Test func `Attention says each problem once, with what to do`() {
         let wrong: [(String, (inout StatusReport) -> Void)] = [
             ("Kafka", { $0.stages = .unreadable("away") }),
