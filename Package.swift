@@ -62,6 +62,10 @@ let libraries: [Target] = [
     library(
         "Operations",
         ["Kafka", "Contracts", "StrictJSON", "AppStore", "Signatures", "Storage", "Pipeline", "Postgres", logging]),
+    // What the programs with commands share: their context, exit codes, errors and options.
+    library(
+        "Commands",
+        ["Chassis", "Kafka", "Pipeline", "Postgres", "Bootstrap", "Operations", arguments, signals, httpClient]),
 ]
 
 // MARK: Services, in the order a message meets them.
@@ -121,10 +125,16 @@ let services: [Target] = [
     service(
         "Storekeeper",
         [
-            "Development",
-            "Chassis", "Threads", "Kafka", "Contracts", "StrictJSON", "Bootstrap", "AppStore", "Signatures",
+            "Commands", "Chassis", "Threads", "Kafka", "Contracts", "StrictJSON", "Bootstrap", "AppStore", "Signatures",
             "Interpretation", "Subscriptions", "Storage", "Pipeline", "Operations", "Postgres", logging, signals,
             arguments, httpClient, hummingbird,
+        ]),
+    service(
+        "Devkit",
+        [
+            "Commands", "Development", "Threads", "Kafka", "Contracts", "StrictJSON", "Storage", "Subscriptions",
+            "Operations",
+            "Postgres", "Signatures", logging, arguments, hummingbird,
         ]),
 ]
 
@@ -251,15 +261,22 @@ let tests: [Target] = [
     tests(
         "StorekeeperTests", "Services/Storekeeper",
         [
-            "Development",
-            "Storekeeper", "Operations", "AppStore", "Signatures", "StrictJSON", "Contracts", "Kafka", "Interpretation",
+            "Commands", "Devkit", "Development", "Storekeeper", "Operations", "AppStore", "Signatures", "StrictJSON",
+            "Contracts",
+            "Kafka", "Interpretation",
             "Pipeline", "Subscriptions", "Storage", "Postgres", "TestSupport", arguments, logging, hummingbird,
+        ]),
+    tests(
+        "DevkitTests", "Services/Devkit",
+        [
+            "Devkit", "Commands", "Development", "Contracts", "Kafka", "Operations", "Storage", "Postgres",
+            "TestSupport", logging,
         ]),
     tests(
         "EndToEndTests", "EndToEnd",
         [
-            "Development",
-            "Storekeeper", "Operations", "AppStore", "Signatures", "Contracts", "Kafka", "Pipeline", "Storage",
+            "Devkit", "Development", "Operations", "AppStore", "Signatures", "Contracts", "Kafka", "Pipeline",
+            "Storage",
             "Postgres",
             "TestSupport", logging,
             hummingbird, httpClient,

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Commands
 import Contracts
 
 /// `storekeeper acls`: the brokers' access-control list, as commands that create it.

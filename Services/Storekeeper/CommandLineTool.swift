@@ -1,6 +1,6 @@
 import ArgumentParser
 import Chassis
-import Operations
+import Commands
 
 /// The root of the command line.
 struct CommandLineTool: ParsableCommand {
@@ -35,7 +35,7 @@ struct CommandLineTool: ParsableCommand {
             CommandGroup(
                 name: "Run and deploy:",
                 subcommands: [
-                    Dev.self, CheckRun.self, Keys.self, ConsoleCommand.self, ACLs.self, Broker.self, Healthcheck.self,
+                    Dev.self, Keys.self, ConsoleCommand.self, ACLs.self, Healthcheck.self,
                 ]),
         ])
 
@@ -48,11 +48,3 @@ struct CommandLineTool: ParsableCommand {
         throw CleanExit.message("storekeeper \(BuildInformation.version)")
     }
 }
-
-/// A command that gets its clock, identifiers, environment and terminal from ``CommandContext``.
-protocol Subcommand: ParsableCommand {
-    func run(in context: CommandContext) async throws
-}
-
-/// What failed, why, and what to do, in one sentence for the operator.
-typealias CommandError = OperationError

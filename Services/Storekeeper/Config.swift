@@ -1,5 +1,6 @@
 import ArgumentParser
 import Chassis
+import Commands
 import Foundation
 
 /// `storekeeper config`: the effective configuration, without secrets.

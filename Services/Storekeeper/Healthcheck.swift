@@ -1,5 +1,6 @@
 import ArgumentParser
 import AsyncHTTPClient
+import Commands
 import Foundation
 
 /// `storekeeper healthcheck`: for containers without a shell or curl.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bootstrap
 import Chassis
+import Commands
 import Foundation
 import Postgres
 import Storage

@@ -1,4 +1,4 @@
-/// The simulator's record of what it sent, which `storekeeper check` compares with the ledger.
+/// The simulator's record of what it sent, which `devkit check` compares with the ledger.
 ///
 /// The file is JSON lines, UTF-8, append-only, each line written before the next step:
 ///

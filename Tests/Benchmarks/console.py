@@ -168,7 +168,7 @@ def main():
         if database.value("select to_regclass('notification') is null") == "t":
             # The schema and its roles, and some notifications with everything that belongs to them.
             subprocess.run(
-                [programs / "storekeeper", "dev", "--count", "500", "--rate", "100"], check=True, stdout=sys.stderr,
+                [programs / "devkit", "dev", "--count", "500", "--rate", "100"], check=True, stdout=sys.stderr,
                 env={name: value for name, value in environment.items() if name != "KAFKA_BOOTSTRAP_SERVERS"})
         if int(database.value("select greatest(reltuples, 0)::bigint from pg_class where oid = 'notification'::regclass")
                ) < 0.99 * options.fill:  # The count is an estimate.

@@ -16,8 +16,8 @@ from rehearsal import ports, postgres
 
 root = pathlib.Path(__file__).parent.parent.parent
 ticks = os.sysconf("SC_CLK_TCK")
-# What a production pipeline does not run: the simulated App Store, and `storekeeper dev` with its broker and its checks.
-APART = {"simulator", "storekeeper"}
+# What a production pipeline does not run: the simulated App Store, and `devkit dev` with its broker and its checks.
+APART = {"simulator", "devkit"}
 
 FIGURES = """
     select jsonb_build_object(
@@ -143,7 +143,7 @@ def three_verifications():
 
 
 class Run:
-    """One run of `storekeeper dev` with a database of its own."""
+    """One run of `devkit dev` with a database of its own."""
 
     def __init__(self, server, directory, name, *options, **environment):
         self.server, self.name = server, name
@@ -151,7 +151,7 @@ class Run:
         self.url = server.url().removesuffix("postgres") + name
         self.start = server.value("select pg_current_wal_lsn()")
         self.process = subprocess.Popen(
-            [directory / "storekeeper", "dev", *options], stdout=subprocess.PIPE, text=True,
+            [directory / "devkit", "dev", *options], stdout=subprocess.PIPE, text=True,
             env=os.environ | {"DATABASE_URL": self.url} | environment)
         self.watch = Watch(self.process.pid, server.process(), broker=self.process.pid)
 
@@ -161,7 +161,7 @@ class Run:
         try:
             return json.loads(output)
         except json.JSONDecodeError:
-            sys.exit(f"pipeline: storekeeper dev printed no result: {output}")
+            sys.exit(f"pipeline: devkit dev printed no result: {output}")
 
     def figures(self):
         shown = subprocess.run(

@@ -3,7 +3,7 @@ import Foundation
 import Storage
 import Testing
 
-@testable import Storekeeper
+@testable import Devkit
 
 extension EndToEnd {
     /// The commands that ask Apple, run as an operator runs them, against a simulated App Store.

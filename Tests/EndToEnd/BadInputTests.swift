@@ -2,8 +2,8 @@ import AsyncHTTPClient
 import Foundation
 import Testing
 
+@testable import Devkit
 @testable import Operations
-@testable import Storekeeper
 
 extension EndToEnd {
     struct BadInputTests {
@@ -62,8 +62,9 @@ extension EndToEnd {
                 for (number, (specimen, _)) in (Self.accepted + [("subscribed", .stored)]).enumerated() {
                     let body = try await EndToEnd.make(specimen, seed: 100 + number, services)
                     #expect(try await Self.post(body, to: target).status == 200, "\(specimen)")
+                    let members = try JSONDecoder().decode([String: String].self, from: Data(body.utf8))
                     uuids[specimen] =
-                        DeadLetterContents(signedPayload: try SignedInput(Array(body.utf8)).jws).notificationUUID
+                        DeadLetterContents(signedPayload: Array((members["signedPayload"] ?? "").utf8)).notificationUUID
                 }
                 // The good one was posted last: when it is there, none of the others has stopped the pipeline.
                 let good = try #require(uuids["subscribed"])

@@ -1,7 +1,8 @@
+import Commands
 import Foundation
 import Testing
 
-@testable import Storekeeper
+@testable import Devkit
 
 extension EndToEnd {
     struct CommandLineTests {
@@ -64,9 +65,9 @@ extension EndToEnd {
             let help = try await Self.run("storekeeper", ["--help"])
             #expect(help.ending == .exit(0))
             for verb in [
-                "dev", "verify", "broker", "healthcheck", "status", "events", "dead-letters", "recover", "coverage",
+                "dev", "verify", "healthcheck", "status", "events", "dead-letters", "recover", "coverage",
                 "backfill", "test-notification", "lookup", "extend", "token", "config", "audit", "acls", "offsets",
-                "rebuild", "retention", "customers", "products", "check",
+                "rebuild", "retention", "customers", "products",
             ] {
                 #expect(help.text.contains("  \(verb) "))
             }
@@ -74,9 +75,11 @@ extension EndToEnd {
             #expect(try await Self.run("storekeeper", ["dev", "--duplicates", "2"]).ending == .exit(64))
         }
 
-        @Test(arguments: [["dev", "--help"], ["help", "dev"]])
-        func `Help of each subcommand explains its options and exit codes`(arguments: [String]) async throws {
-            let help = try await Self.run("storekeeper", arguments)
+        @Test(arguments: [
+            ("storekeeper", ["dev", "--help"]), ("devkit", ["dev", "--help"]), ("devkit", ["help", "dev"]),
+        ])
+        func `Help of dev explains its options and exit codes`(program: String, arguments: [String]) async throws {
+            let help = try await Self.run(program, arguments)
             #expect(help.ending == .exit(0))
             for word in ["--count", "--verifiers", "Exit codes"] { #expect(help.text.contains(word), "\(word)") }
         }

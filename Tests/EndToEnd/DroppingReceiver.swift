@@ -1,9 +1,10 @@
 import AsyncHTTPClient
+import Commands
 import Hummingbird
 import Logging
 import Synchronization
 
-@testable import Storekeeper
+@testable import Devkit
 
 /// Stands before ingest as a load balancer does, and has a fault: of some notifications it says 200 and forgets them.
 /// Where ingest is away it says 502, as load balancers do.

@@ -1,10 +1,11 @@
+import Commands
 import Foundation
 import Postgres
 import TestSupport
 import Testing
 
+@testable import Devkit
 @testable import Operations
-@testable import Storekeeper
 
 /// The built programs, a broker, a database. One after the other: each test has all cores for its own processes.
 @Suite(.serialized) struct EndToEnd {

@@ -1,5 +1,6 @@
 import AppStore
 import AsyncHTTPClient
+import Commands
 import Contracts
 import Development
 import Foundation
@@ -10,8 +11,8 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Devkit
 @testable import Operations
-@testable import Storekeeper
 
 extension EndToEnd {
     /// What is left of a customer who asked to be forgotten, in every table and every topic.

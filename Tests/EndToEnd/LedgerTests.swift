@@ -1,9 +1,10 @@
+import Commands
 import Postgres
 import TestSupport
 import Testing
 
+@testable import Devkit
 @testable import Operations
-@testable import Storekeeper
 
 extension EndToEnd {
     struct LedgerTests {

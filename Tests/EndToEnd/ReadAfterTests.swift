@@ -1,5 +1,6 @@
 import AppStore
 import AsyncHTTPClient
+import Commands
 import Development
 import Foundation
 import Postgres
@@ -7,8 +8,8 @@ import Signatures
 import TestSupport
 import Testing
 
+@testable import Devkit
 @testable import Operations
-@testable import Storekeeper
 
 extension EndToEnd {
     /// Reads that must see an upload, from any of three instances of the API, while processes are killed.

@@ -1,3 +1,4 @@
+import Commands
 import Contracts
 import Development
 import Foundation
@@ -8,8 +9,8 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Devkit
 @testable import Operations
-@testable import Storekeeper
 
 extension EndToEnd {
     /// Nothing is missed: not in an outage, not behind a receiver that forgets, not while the machinery itself fails.

@@ -1,8 +1,9 @@
+import Commands
 import Contracts
 import Postgres
 import Testing
 
-@testable import Storekeeper
+@testable import Devkit
 
 extension EndToEnd {
     /// Every test here runs a line whose services have the rights of their roles and no more; this one proves it.

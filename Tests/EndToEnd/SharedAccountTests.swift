@@ -1,10 +1,11 @@
+import Commands
 import Contracts
 import Foundation
 import Kafka
 import Pipeline
 import Testing
 
-@testable import Storekeeper
+@testable import Devkit
 
 extension EndToEnd {
     struct SharedAccountTests {

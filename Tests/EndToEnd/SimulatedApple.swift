@@ -1,10 +1,11 @@
 import AsyncHTTPClient
+import Commands
 import Contracts
 import Foundation
 import Postgres
 import TestSupport
 
-@testable import Storekeeper
+@testable import Devkit
 
 /// A simulated App Store that sends to a line through a receiver with a fault, and answers questions.
 struct SimulatedApple: Sendable {
@@ -82,9 +83,9 @@ struct SimulatedApple: Sendable {
 
     /// Those of the first app.
     func customers() async throws -> [Customer] {
-        struct HTTPPage: Decodable { var customers: [Customer] }
-        let page = try await Storekeeper.HTTPPage(at: control.address + "/simulator/customers?limit=100")
-        return try JSONDecoder().decode(HTTPPage.self, from: Data(page.text.utf8)).customers
+        struct Page: Decodable { var customers: [Customer] }
+        let page = try await HTTPPage(at: control.address + "/simulator/customers?limit=100")
+        return try JSONDecoder().decode(Page.self, from: Data(page.text.utf8)).customers
             .filter { $0.bundleId == "com.example.app" }
     }
 

@@ -4,8 +4,8 @@ import Kafka
 import TestSupport
 import Testing
 
+@testable import Devkit
 @testable import Operations
-@testable import Storekeeper
 
 extension EndToEnd {
     struct StopTests {
@@ -35,7 +35,7 @@ extension EndToEnd {
 
         @Test func `Development broker alone says where it is and ends when it is asked to`() async throws {
             let place = try Place()
-            let broker = try await place.start(["broker"])
+            let broker = try await place.start(["broker"], of: "devkit")
             try await place.waits(for: "^127.0.0.1:[0-9]*$", in: broker.log)
             let address = broker.logTail()
             let admin = try KafkaAdmin(KafkaConfiguration(bootstrapServers: address), logger: .silent)
@@ -90,9 +90,9 @@ final class Place: Sendable {
     }
 
     /// Starts `storekeeper`; everything it writes is in the log.
-    func start(_ arguments: [String]) async throws -> ChildProcess {
+    func start(_ arguments: [String], of program: String = "storekeeper") async throws -> ChildProcess {
         try await spawner.start(
-            "storekeeper", program: try EndToEnd.binaries.path(of: "storekeeper"), arguments: arguments,
+            program, program: try EndToEnd.binaries.path(of: program), arguments: arguments,
             environment: ["PATH": "/usr/bin:/bin", "TMPDIR": directory + "/tmp"], log: directory + "/log")
     }
 

@@ -1,11 +1,12 @@
 import AsyncHTTPClient
+import Commands
 import Contracts
 import Foundation
 import Kafka
 import Storage
 import Testing
 
-@testable import Storekeeper
+@testable import Devkit
 
 extension EndToEnd {
     struct TraceTests {

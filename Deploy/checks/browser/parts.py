@@ -24,18 +24,18 @@ def wait_until(what, seconds, condition):
 
 
 class Development:
-    """`storekeeper dev`, with what it printed."""
+    """`devkit dev`, with what it printed."""
 
     def __init__(self, programs, directory):
         self.log, self.paused = directory / "dev.log", []
         self.process = subprocess.Popen(
-            [programs / "storekeeper", "dev", "--keep", directory / "kept", "--rate", "40", "--subscriptions", "80",
+            [programs / "devkit", "dev", "--keep", directory / "kept", "--rate", "40", "--subscriptions", "80",
              "--tampered", "0.05", "--seed", "7"],
             stdout=open(self.log, "wb"), stderr=subprocess.STDOUT, start_new_session=True)
 
     def said(self, pattern):
         if self.process.poll() is not None:
-            raise SystemExit(f"console: FAILED: storekeeper dev ended:\n{self.log.read_text()[-2000:]}")
+            raise SystemExit(f"console: FAILED: devkit dev ended:\n{self.log.read_text()[-2000:]}")
         return re.search(pattern, self.log.read_text(errors="replace"))
 
     def environment(self):

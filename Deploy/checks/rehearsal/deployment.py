@@ -126,7 +126,7 @@ class Deployment:
             self.kafka = Kafka(self.distribution, self.work, self.through_proxies)
             self.bootstrap = self.kafka.bootstrap
             return
-        command = [self.program("storekeeper"), "broker", f"--brokers={self.brokers}", "--faults"]
+        command = [self.program("devkit"), "broker", f"--brokers={self.brokers}", "--faults"]
         self.broker = Process(command, self.log("broker"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.bootstrap = self.broker.child.stdout.readline().decode().strip()
 
@@ -329,7 +329,7 @@ class Deployment:
     # Broker and simulator
 
     def break_broker(self, line):
-        """One of the lines of `storekeeper broker --faults`."""
+        """One of the lines of `devkit broker --faults`."""
         self.broker.child.stdin.write(f"{line}\n".encode())
         self.broker.child.stdin.flush()
         answer = self.broker.child.stdout.readline().decode().strip()

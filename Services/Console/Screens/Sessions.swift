@@ -31,7 +31,7 @@ struct SessionScreens: Sendable {
                     id: "end-\(index)", title: "End the sessions of \(name)",
                     explanation:
                         "Signs this person out everywhere, in every role, and makes sign-in links useless that are not "
-                        + "used yet. Whoever may still sign in at the provider can begin a new session.",
+                        + "used yet. A person who may still sign in at the provider can begin a new session.",
                     address: "/sessions/end", button: "End sessions", hidden: [("name", name)],
                     command: "storekeeper console end \(shellWord(name)) --note REASON", isDangerous: true, request))
         }

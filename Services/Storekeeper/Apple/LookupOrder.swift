@@ -1,5 +1,6 @@
 import AppStore
 import ArgumentParser
+import Commands
 import Foundation
 
 /// `storekeeper lookup`: queries of Apple's API.

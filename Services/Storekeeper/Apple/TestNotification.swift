@@ -1,5 +1,6 @@
 import AppStore
 import ArgumentParser
+import Commands
 import Foundation
 import Operations
 import Storage
@@ -58,7 +59,7 @@ struct TestNotification: Subcommand {
             {
                 course.recordedAt = line.recordedAt
                 let seconds = line.recordedAt.timeIntervalSince(line.receivedAt)
-                say("Stored in the ledger \(LiveView.milliseconds(seconds * 1000)) after it was received.")
+                say("Stored in the ledger \((seconds * 1000).inMilliseconds) after it was received.")
                 return course
             }
             guard ContinuousClock.now < deadline else { return course }

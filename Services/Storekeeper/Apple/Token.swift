@@ -1,5 +1,6 @@
 import AppStore
 import ArgumentParser
+import Commands
 
 /// `storekeeper token`: a bearer token for other tools.
 struct Token: Subcommand {

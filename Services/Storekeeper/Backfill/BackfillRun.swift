@@ -1,4 +1,5 @@
 import AppStore
+import Commands
 import Contracts
 import Foundation
 import Kafka

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Commands
 import Foundation
 import Operations
 import Storage
@@ -61,7 +62,7 @@ struct ConsoleSessionList: Subcommand {
     func run(in context: CommandContext) async throws {
         let connection = try database.connection(for: "console sessions", in: context)
         let found = try await ConsoleSessions(connection).signedIn(at: context.now())
-        try output.list(found.map(Row.init), none: "Nobody is signed in.", in: context)
+        try output.list(found.map(Row.init), none: "No person is signed in.", in: context)
     }
 
     struct Row: ListedRow {

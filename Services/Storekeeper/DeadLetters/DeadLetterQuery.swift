@@ -1,3 +1,4 @@
+import Commands
 import Contracts
 import Foundation
 import Operations

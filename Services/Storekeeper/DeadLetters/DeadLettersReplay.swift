@@ -1,4 +1,5 @@
 import ArgumentParser
+import Commands
 
 /// `storekeeper dead-letters replay`.
 struct DeadLettersReplay: Subcommand {

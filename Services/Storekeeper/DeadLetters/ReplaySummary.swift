@@ -1,3 +1,5 @@
+import Commands
+
 /// How many dead letters are sent, and how many of them change nothing because the ledger has them.
 struct ReplaySummary: Encodable {
     var dryRun: Bool

@@ -2,6 +2,7 @@ import AppStore
 import ArgumentParser
 import Bootstrap
 import Chassis
+import Commands
 import Contracts
 
 /// Apple's API: the services' variables, overridden by options.

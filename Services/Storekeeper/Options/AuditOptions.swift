@@ -1,4 +1,5 @@
 import ArgumentParser
+import Commands
 import Storage
 
 /// Who runs a command that changes something, and why.

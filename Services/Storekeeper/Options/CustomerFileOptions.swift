@@ -1,4 +1,5 @@
 import ArgumentParser
+import Commands
 import Foundation
 
 /// A file of customers whose purchases are fetched from Apple and sent through the pipeline.

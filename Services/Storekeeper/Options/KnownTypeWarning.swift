@@ -1,4 +1,5 @@
 import AppStore
+import Commands
 
 /// Warns about an unknown notificationType. Apple adds types, so the command still uses it.
 enum KnownTypeWarning {

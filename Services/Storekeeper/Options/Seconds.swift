@@ -1,4 +1,5 @@
 import ArgumentParser
+import Commands
 
 /// A duration in seconds, such as `3` or `0.5`; from a millisecond to a day.
 struct Seconds: ExpressibleByArgument, Equatable {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Commands
 import Foundation
 
 /// A point in time: `2026-01-31T12:00:00Z`, `2026-01-31`, or `6h` for six hours ago.

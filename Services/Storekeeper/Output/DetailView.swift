@@ -1,3 +1,4 @@
+import Commands
 import Operations
 
 /// A label and its text; nil omits the line.

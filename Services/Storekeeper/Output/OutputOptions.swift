@@ -1,4 +1,5 @@
 import ArgumentParser
+import Commands
 import Foundation
 
 /// A row of a list, as text and as JSON.

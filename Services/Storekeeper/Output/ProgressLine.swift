@@ -1,3 +1,4 @@
+import Commands
 import Operations
 
 /// The progress of a long job as one line. Pure.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Commands
 import Storage
 
 /// `storekeeper products levels`: service levels within subscription groups.

@@ -1,3 +1,4 @@
+import Commands
 import Contracts
 import Storage
 import Subscriptions

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Commands
 import Contracts
 import Foundation
 import Storage

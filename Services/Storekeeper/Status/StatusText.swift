@@ -17,7 +17,7 @@ struct StatusText: Sendable {
         lines += ["", "Is the state up to date?"] + section("pipeline", report.stages, stages)
         lines += section("ledger", report.ledger, ledger)
         lines += section("subscriptions.changed", report.unpublished) {
-            [$0.count == 0 ? "everything is published" : "\(LiveView.grouped($0.count)) changes to be published"]
+            [$0.count == 0 ? "everything is published" : "\($0.count.grouped) changes to be published"]
         }
         lines += section("locks", report.blocked) { blocked in
             blocked.isEmpty ? ["no statement waits for one"] : blocked.map { "\($0.application): \($0.by)" }
@@ -40,8 +40,8 @@ struct StatusText: Sendable {
             ],
             rows: receivers.map {
                 [
-                    $0.instance, $0.lastMinute.text, LiveView.grouped($0.accepted), LiveView.grouped($0.rejected),
-                    LiveView.grouped($0.unavailable),
+                    $0.instance, $0.lastMinute.text, $0.accepted.grouped, $0.rejected.grouped,
+                    $0.unavailable.grouped,
                 ]
             }
         ).lines
@@ -50,7 +50,7 @@ struct StatusText: Sendable {
     private func stages(_ stages: [StatusReport.Stage]) -> [String] {
         TextTable(
             columns: ["stage", .number("lag"), .number("age")],
-            rows: stages.map { [$0.name, LiveView.grouped($0.waiting), $0.behindSeconds.map(Self.age) ?? "-"] }
+            rows: stages.map { [$0.name, $0.waiting.grouped, $0.behindSeconds.map(Self.age) ?? "-"] }
         ).lines
     }
 
@@ -58,7 +58,7 @@ struct StatusText: Sendable {
         guard !rejected.isEmpty else { return ["none"] }
         return TextTable(
             columns: ["stage", "reason", .number("count")],
-            rows: rejected.map { [$0.stage, $0.reason, LiveView.grouped(Int64($0.count))] }
+            rows: rejected.map { [$0.stage, $0.reason, Int64($0.count).grouped] }
         ).lines
     }
 
@@ -79,8 +79,8 @@ struct StatusText: Sendable {
         ]
         if let p50 = ledger.webhookToStateP50, let p99 = ledger.webhookToStateP99 {
             lines.append(
-                "webhook to state  half within \(LiveView.milliseconds(p50)), 99 % within "
-                    + "\(LiveView.milliseconds(p99)), of the last \(LiveView.grouped(Int64(ledger.sample)))")
+                "webhook to state  half within \(p50.inMilliseconds), 99 % within "
+                    + "\(p99.inMilliseconds), of the last \(Int64(ledger.sample).grouped)")
         }
         return lines
     }

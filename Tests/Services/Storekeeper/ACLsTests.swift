@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Devkit
 @testable import Operations
 @testable import Storekeeper
 

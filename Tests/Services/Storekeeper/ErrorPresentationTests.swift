@@ -1,3 +1,4 @@
+import Commands
 import TestSupport
 import Testing
 
@@ -31,7 +32,9 @@ struct ErrorPresentationTests {
         }
         let rejected = PostgresError(.notPermitted, sqlState: "42501", "permission denied for table operator_action")
         #expect(rejected.messageWithHint.contains("storekeeper_operator"))
-        #expect(ErrorPresentation(rejected, of: Audit.self)?.text.contains("storekeeper_operator") == true)
+        #expect(
+            ErrorPresentation(rejected, of: Audit.self, in: CommandLineTool.self)?.text.contains("storekeeper_operator")
+                == true)
     }
 
     @Test func `Broker that does not answer is named, with what to look at`() async {

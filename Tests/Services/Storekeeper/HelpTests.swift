@@ -8,7 +8,7 @@ struct HelpTests {
         var examples = 0
         for command in CommandLineTool.allCommands {
             let name = command.configuration.commandName ?? "storekeeper"
-            let help = CommandLineTool.helpMessage(for: command, columns: 10_000)
+            let help = CommandLineTool.helpMessage(for: command, columns: 10_000).replacing(#/\\\n */#, with: "")
             #expect(help.contains("Example"), "\(name)")
             for match in help.matches(of: #/(?m)^(?:Example:|  ) ?storekeeper (.*)$/#) {
                 let arguments = Self.words(match.1).prefix { $0 != "|" }

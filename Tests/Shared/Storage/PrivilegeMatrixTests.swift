@@ -6,7 +6,7 @@ import Testing
 @testable import Storage
 
 /// The rights of every role over every table, column and function, as Postgres answers them, compared with the list that people
-/// read. A new table, column, function or grant changes the list, and whoever reviews it sees for whom.
+/// read. A new table, column, function or grant changes the list, and a reviewer sees for which role.
 @Suite(.hangLimit) struct PrivilegeMatrixTests {
     private static let list = URL(filePath: #filePath).appending(path: "../../../../Documentation/Privileges.md")
         .standardized

@@ -1,5 +1,6 @@
 import AppStore
 import ArgumentParser
+import Commands
 
 /// `storekeeper extend product`: extends all active subscriptions of a product.
 struct ExtendProduct: Subcommand {

@@ -1,5 +1,6 @@
 import AppStore
 import ArgumentParser
+import Commands
 
 import struct Foundation.Date
 

@@ -1,5 +1,6 @@
 import AppStore
 import ArgumentParser
+import Commands
 import Foundation
 import Operations
 import Storage

@@ -5,6 +5,7 @@ import Signatures
 import TestSupport
 import Testing
 
+@testable import Devkit
 @testable import Storekeeper
 
 struct TokenTests {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Commands
 import Foundation
 import Postgres
 import Synchronization
@@ -38,7 +39,9 @@ struct CommandOutcome: Sendable {
                     warn: { line in complaints.withLock { $0.append(line) } }, confirm: confirm))
         } catch {
             code = Exit.code(for: error)
-            let errorOutput = ErrorPresentation(error, of: running)?.text ?? CommandLineTool.fullMessage(for: error)
+            let errorOutput =
+                ErrorPresentation(error, of: running, in: CommandLineTool.self)?.text
+                ?? CommandLineTool.fullMessage(for: error)
             complaints.withLock { $0.append(errorOutput) }
         }
         return CommandOutcome(

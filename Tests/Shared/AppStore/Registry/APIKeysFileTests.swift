@@ -98,7 +98,8 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: key)
         let file = try APIKeysFile(contentsOf: path, apps: Self.apps)
         #expect(file.credentials["a"]?.keys.count == 1)
-        let warning = "every user of the machine may read the private key \(key) (mode \(String(mode, radix: 8))); chmod 600 it"
+        let warning =
+            "every user of the machine may read the private key \(key) (mode \(String(mode, radix: 8))); chmod 600 it"
         #expect(file.warnings.count == (isWarned ? 1 : 0))
         #expect(file.warnings.allSatisfy { $0.hasPrefix(warning) })
     }
