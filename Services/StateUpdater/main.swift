@@ -35,7 +35,9 @@ await ServiceProcess(
         recalculation: AccessRecalculation(background), now: context.clock.now, logger: context.logger)
     let announcement = AnnounceTransfers(
         transfers: TransferStore(background), now: context.clock.now, logger: context.logger)
+    let policies = ApplyPolicy(
+        application: PolicyApplication(background), now: context.clock.now, logger: context.logger)
     // After the producer that they need, and before the worker, so that they stop after it.
-    services.insert(contentsOf: [publisher, recalculation, announcement] as [any Service], at: 1)
+    services.insert(contentsOf: [publisher, recalculation, announcement, policies] as [any Service], at: 1)
     return [SchemaReadiness(context, service: "state-updater")] + services
 }

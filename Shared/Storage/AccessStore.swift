@@ -100,13 +100,8 @@ public struct AccessStore: Sendable {
         """
         select exists (
             select
-            from account_claim
+            from purchase_account
             where app_account_token = $1::uuid and environment = $2::text::store_environment and bundle_id = $3::text
-        ) or exists (
-            select
-            from subscription
-            where owner_account_token = $1::uuid and environment = $2::text::store_environment
-                and bundle_id = $3::text
         ) as is_known
         """)
 }

@@ -7,7 +7,7 @@ import struct Foundation.UUID
 /// The statements on the app's accounts in the transaction of `LedgerStore.apply`.
 enum ClaimStatements {
     /// Keeps the earliest time of each claim, the last signed date of that time, and the lowest of Apple's ids, so that any
-    /// order of arrival ends in the same row.
+    /// order of arrival ends in the same row. Returns the purchases whose claims changed.
     static let upsert = Statement(
         "claim-upsert",
         """
@@ -35,6 +35,7 @@ enum ClaimStatements {
         where held.since > excluded.since or (held.since = excluded.since and held.signed_at < excluded.signed_at)
             or excluded.app_transaction_id < held.app_transaction_id collate "C"
             or (held.app_transaction_id is null and excluded.app_transaction_id is not null)
+        returning environment::text as environment, original_transaction_id, bundle_id
         """)
 
     /// Finds shared Apple accounts of a batch after its purchases and claims were written. An account that joins them through
@@ -145,6 +146,12 @@ enum ClaimStatements {
             notification_uuid
         from noticed
         """)
+
+    /// The purchases whose claims changed, from the results of the statement `upsert`.
+    static func changes(_ rows: Rows) throws -> OwnershipChange {
+        OwnershipChange(
+            try rows.map { row in (key: try SubscriptionStore.key(row), bundleId: try row.value("bundle_id")) })
+    }
 
     static func command(claiming claims: [AccountClaim]) -> Command {
         // `PurchaseEvent` drops tokens that are no UUID; this is a safeguard.

@@ -22,8 +22,12 @@ public struct CustomerStore: Sendable {
     ///
     /// A shared Apple account that an upload creates is noticed with the next event of the purchase.
     public func add(_ claims: [AccountClaim]) async throws {
-        _ = try await repeating {
-            try await connection.pipeline([ClaimStatements.command(claiming: claims)])
+        guard let last = claims.map(\.since).max() else { return }
+        try await repeating {
+            try await connection.transaction { transaction in
+                let written = try transaction.pipeline([ClaimStatements.command(claiming: claims)])
+                try OwnershipStore.decide(ClaimStatements.changes(written[0]), at: last, in: transaction)
+            }
         }
     }
 

@@ -91,6 +91,11 @@ struct LedgerBatch: Sendable {
         var purchases: [SubscriptionKey: PurchaseInBatch] = [:]
         var timeline: [TimelineRow] = []
         var applied = Applied()
+
+        /// The purchases that were new, or now name another account, app or customer, or were bought again.
+        var ownership: OwnershipChange {
+            written.reduce(into: OwnershipChange()) { $0.join($1.readOwned, $1.owned) }
+        }
     }
 
     /// - Parameters:

@@ -13,7 +13,7 @@ public struct LedgerStore: Sendable {
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Applies a batch in three round trips, whatever its size.
+    /// Applies a batch in three round trips, whatever its size, and in three more where it changes who may use a purchase.
     ///
     /// The first entry of a uuid has effects; further ones, here or in the ledger, have none. An interrupted call may be
     /// repeated: committed effects are not applied again.
@@ -110,6 +110,9 @@ public struct LedgerStore: Sendable {
             (written[SubscriptionStatements.insert]?.affected ?? 0)
                 + (written[SubscriptionStatements.update]?.affected ?? 0) == effects.written.count
         else { throw PostgresError.overtaken }
+        var change = effects.ownership
+        if let claims = written[ClaimStatements.upsert] { change.formUnion(try ClaimStatements.changes(claims)) }
+        try OwnershipStore.decide(change, at: recordedAt, in: transaction)
         effects.applied.conflicting = written[LedgerStatements.keepConflicts]?.affected ?? 0
         effects.applied.shared = try written[ClaimStatements.notice]?.map { row in try SharedAccountNotice(row) } ?? []
         return Attempt(transactionId: try read[9][0].value("id"), applied: effects.applied)

@@ -25,6 +25,8 @@ struct PurchaseInBatch: Sendable {
     private(set) var migratedAt: Date?
     /// The stored access periods.
     private(set) var readPeriods: Set<AccessPeriodRow> = []
+    /// What is stored of it that decides who may use it; nil where it is not stored.
+    private(set) var readOwned: OwnedPurchase?
 
     /// A purchase that is not stored.
     /// - Parameter migratedAt: when a migration that is stored replaced it.
@@ -41,7 +43,11 @@ struct PurchaseInBatch: Sendable {
         (readUnexplainedStatus, unexplainedStatus) = (known.unexplainedStatus, known.unexplainedStatus)
         for version in transactions { self.transactions[version.facts.transactionId] = version }
         (readPeriods, self.periods) = (periods, periods)
+        readOwned = OwnedPurchase(known.subscription, transactions)
     }
+
+    /// What decides who may use it, after the events so far.
+    var owned: OwnedPurchase? { subscription.map { OwnedPurchase($0, versions) } }
 
     /// The newest version of each transaction, in no order.
     var versions: [TransactionVersion] { Array(transactions.values) }

@@ -55,15 +55,31 @@ public struct SharingStore: Sendable {
         Command(Self.policy, app.environment.rawValue, app.bundleId)
     }
 
-    /// Sets the policy of an app in an environment; every later query uses it. Restores that were decided before stay as they are.
-    /// - Parameter needsDevice: whether a restore needs a device mark to move a purchase.
+    /// Sets the policy of an app in an environment, and decides by it who may use each purchase. Restores that were decided before
+    /// stay as they are. After an interruption the state-updater applies it to the rest.
+    /// - Parameters:
+    ///   - needsDevice: whether a restore needs a device mark to move a purchase.
+    ///   - progress: is told of each portion.
     public func setPolicy(
         _ policy: SharingPolicy, needsDevice: Bool = false, of bundleId: String, in environment: StoreEnvironment,
-        at time: Date
+        at time: Date, progress: (PolicyApplication.Portion) -> Void = { _ in }
     ) async throws {
-        _ = try await repeating {
-            try await connection.execute(
-                Self.setPolicy, environment.rawValue, bundleId, policy.rawValue, time, needsDevice)
+        try await repeating {
+            try await connection.transaction { transaction in
+                // Transactions that decide by the policy before have committed when the lock is there.
+                _ = try transaction.pipeline([
+                    Command(
+                        Self.setPolicy, environment.rawValue, bundleId, policy.rawValue, time, needsDevice,
+                        policy == .standard),
+                    Command(OwnershipLock.all),
+                ])
+            }
+        }
+        let app = CoverageStore.App(environment, bundleId)
+        let application = PolicyApplication(connection)
+        while let portion = try await application.next(of: app, at: time) {
+            try Task.checkCancellation()
+            progress(portion)
         }
     }
 
@@ -80,20 +96,48 @@ public struct SharingStore: Sendable {
         _ token: String, of bundleId: String, in environment: StoreEnvironment, at time: Date
     ) async throws {
         let token = try UUID(accountToken: token)
-        _ = try await repeating {
-            try await connection.execute(Self.choose, environment.rawValue, bundleId, token, time)
+        try await repeating {
+            try await connection.transaction { transaction in
+                try Self.choose(token, of: CoverageStore.App(environment, bundleId), at: time, in: transaction)
+            }
+        }
+    }
+
+    static func choose(
+        _ token: UUID, of app: CoverageStore.App, at time: Date, in transaction: PostgresTransaction
+    ) throws {
+        _ = try transaction.execute(Self.choose, app.environment.rawValue, app.bundleId, token, time)
+        try decide(token, of: app, at: time, in: transaction)
+    }
+
+    /// Decides about all purchases that an account owns or claims, those of the app itself among them. Transactions that decide by the choice before have committed when
+    /// the lock is there.
+    private static func decide(
+        _ token: UUID, of app: CoverageStore.App, at time: Date, in transaction: PostgresTransaction
+    ) throws {
+        let reached = try transaction.pipeline([
+            Command(OwnershipLock.all), OwnershipStore.command(reachedFrom: OwnershipChange(), account: (token, app)),
+        ])[1]
+        try OwnershipStore.decide(
+            OwnershipChange(try OwnershipStore.purchases(reached).map(\.id), of: app), at: time, in: transaction)
+        for identity in try AccountAppStore.identities(of: token, app, in: transaction) {
+            try AccountAppStore.decide(identity, app, in: transaction)
         }
     }
 
     /// Removes the choice of an account, so that the policy decides again.
     /// - Returns: whether the account was chosen.
     public func unchoose(
-        _ token: String, of bundleId: String, in environment: StoreEnvironment
+        _ token: String, of bundleId: String, in environment: StoreEnvironment, at time: Date
     ) async throws -> Bool {
         let token = try UUID(accountToken: token)
         return try await repeating {
-            try await connection.execute(Self.unchoose, environment.rawValue, bundleId, token)
-        }.affected > 0
+            try await connection.transaction { transaction in
+                let removed = try transaction.execute(Self.unchoose, environment.rawValue, bundleId, token).affected
+                try Self.decide(token, of: CoverageStore.App(environment, bundleId), at: time, in: transaction)
+                return removed > 0
+            }
+        }
     }
 
     static let policies = Statement(
@@ -108,13 +152,16 @@ public struct SharingStore: Sendable {
         where environment = $1::text::store_environment and bundle_id = $2::text
         """)
 
+    /// A device mark decides about later restores alone, and without a row the standard policy was applied.
     static let setPolicy = Statement(
         "sharing-set-policy",
         """
-        insert into sharing_policy (environment, bundle_id, policy, decided_at, needs_device)
-        values ($1::text::store_environment, $2::text, $3::text, $4::timestamptz, $5::boolean)
+        insert into sharing_policy as known (environment, bundle_id, policy, decided_at, needs_device, is_applied)
+        values ($1::text::store_environment, $2::text, $3::text, $4::timestamptz, $5::boolean, $6::boolean)
         on conflict (environment, bundle_id) do update
-        set policy = excluded.policy, decided_at = excluded.decided_at, needs_device = excluded.needs_device
+        set policy = excluded.policy, decided_at = excluded.decided_at, needs_device = excluded.needs_device,
+            is_applied = known.is_applied and known.policy = excluded.policy,
+            applied_purchase = case when known.policy = excluded.policy then known.applied_purchase end
         """)
 
     static let chosen = Statement(

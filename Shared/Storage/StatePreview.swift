@@ -38,14 +38,13 @@ public struct StatePreview: Sendable {
 
     private let bundleId: String
     private let accounts: [AppleAccount]
-    private let claimants: [SubscriptionKey: Set<String>]
-    private let policy: SharingPolicy
-    private let chosen: Set<String>
+    /// The rows of `purchase_account` after the events and the claims.
+    private let decided: [PurchaseAccount]
 
     /// The access of an account at a moment, as `AccessStore` will answer after the events are written.
-    /// - Returns: nil where no purchase of the app names the account.
+    /// - Returns: nil where the account neither owns nor claims a purchase of the app, nor may use one.
     public func access(ofAccount token: UUID, at moment: Date) -> [AccessStore.Period]? {
-        guard accounts.contains(where: { $0.concerns(token.lowercasedText) }) else { return nil }
+        guard !ownedOrClaimed(token).isEmpty else { return nil }
         return served(token).flatMap { purchases[$0]?.periods ?? [] }
             .filter { $0.bundleId == bundleId && $0.contains(moment) }.sorted { $0.startsAt < $1.startsAt }
     }
@@ -53,9 +52,7 @@ public struct StatePreview: Sendable {
     /// The purchases that an account may use when they give access.
     package func served(_ token: UUID) -> [SubscriptionKey] {
         let token = token.lowercasedText
-        return accounts.filter { $0.concerns(token) }.flatMap { account in
-            account.keys.filter { account.entitledTokens(to: $0, policy, chosen: chosen).contains(token) }
-        }
+        return decided.filter { $0.mayUse && $0.appAccountToken == token }.map(\.key)
     }
 
     /// Whether Apple names an account as the purchase's.
@@ -68,19 +65,16 @@ public struct StatePreview: Sendable {
         accounts.contains { $0.keys.contains(key) && $0.concernsOthers(than: token.lowercasedText) }
     }
 
-    /// The purchases that an account owns or claims.
+    /// The purchases that an account owns or claims, or may use.
     func ownedOrClaimed(_ token: UUID) -> [SubscriptionKey] {
         let token = token.lowercasedText
-        return purchases.filter { key, purchase in
-            purchase.subscription.appAccountToken == token || claimants[key]?.contains(token) ?? false
-        }.map(\.key)
+        return decided.filter { $0.appAccountToken == token }.map(\.key)
     }
 
     init(
         of entries: LedgerBatch, claiming claim: UploadClaim?, known: [SubscriptionKey: PurchaseInBatch],
-        durations: ProductDurations, claims stored: [AccountClaim], moves: [PurchaseMove],
-        given: [EntitlementStore.Line], in app: CoverageStore.App, rule: SharingStore.Rule, chosen: Set<String>,
-        isAccountErased: Bool, at now: Date
+        durations: ProductDurations, stored: OwnershipInputs, given: [EntitlementStore.Line],
+        in app: CoverageStore.App, isAccountErased: Bool, at now: Date
     ) throws {
         self.isAccountErased = isAccountErased
         self.given = given
@@ -98,26 +92,23 @@ public struct StatePreview: Sendable {
                 revision: one.value.revision, isNamed: named.contains(one.key))
         }
         let ofApp = purchases.values.lazy.filter { $0.subscription.bundleId == app.bundleId }
-        let others = (stored + additions.claims).filter { $0.bundleId == app.bundleId }
-        let owned = Array(ofApp.map { OwnedPurchase($0.subscription, $0.transactions) })
-        let before = AppleAccount.all(in: others, purchases: owned, moves: moves)
+        var inputs = stored
+        inputs.claims += additions.claims.filter { $0.bundleId == app.bundleId }
+        inputs.purchases = ofApp.map { OwnedPurchase($0.subscription, $0.transactions) }
+        let before = inputs.accounts
         let made = Array(ofApp.filter(\.isNamed)).compactMap { claim?.made(on: $0) }.filter { made in
             made.evidence != .old
                 || !before.contains { $0.keys.contains(made.key) && $0.concernsOthers(than: made.appAccountToken) }
         }
         claims = made
-        let all = others + made
-        claimants = all.reduce(into: [:]) { $0[$1.key, default: []].insert($1.appAccountToken) }
+        inputs.claims += made
         transfers = ofApp.filter(\.isNamed).compactMap { purchase in
-            claim?.restore(of: purchase, before, moves: moves, rule: rule, chosen: chosen)
+            claim?.restore(of: purchase, before, inputs)
         }
-        let accepted = transfers.filter { $0.outcome == .accepted }.map { $0.move(at: now) }
-        accounts =
-            made.isEmpty && accepted.isEmpty
-            ? before : AppleAccount.all(in: all, purchases: owned, moves: moves + accepted)
+        inputs.moves += transfers.filter { $0.outcome == .accepted }.map { $0.move(at: now) }
+        accounts = inputs.accounts
+        decided = inputs.decided()
         bundleId = app.bundleId
-        policy = rule.policy
-        self.chosen = chosen
     }
 }
 
@@ -155,10 +146,10 @@ public struct UploadClaim: Sendable {
 
     /// Nil where the upload is no restore, or nothing would move.
     fileprivate func restore(
-        of purchase: StatePreview.Purchase, _ accounts: [AppleAccount], moves: [PurchaseMove],
-        rule: SharingStore.Rule, chosen: Set<String>
+        of purchase: StatePreview.Purchase, _ accounts: [AppleAccount], _ inputs: OwnershipInputs
     ) -> TransferStore.Transfer? {
         let (subscription, key) = (purchase.subscription, purchase.subscription.key)
+        let (rule, chosen) = (inputs.rule, inputs.chosen)
         guard includesOwned, let account = accounts.first(where: { $0.keys.contains(key) }) else { return nil }
         let holders = account.entitledTokens(to: key, rule.policy, chosen: chosen)
         let evidence = evidence[key.originalTransactionId]
@@ -168,7 +159,7 @@ public struct UploadClaim: Sendable {
             isChosenByOperator: account.isChosen(for: key, chosen),
             isLapsed: !purchase.periods.contains { $0.contains(uploadedAt) }
                 && subscription.state(at: uploadedAt, in: purchase.periods) != .billingRetry,
-            countedMoves: moves.count(of: key, before: uploadedAt))
+            countedMoves: inputs.moves.count(of: key, before: uploadedAt))
         guard let outcome = restore.outcome(rule.policy, needsDevice: rule.needsDevice), let holder = holders.first
         else { return nil }
         return TransferStore.Transfer(
@@ -212,8 +203,10 @@ public struct StatePreviewStore: Sendable {
         let entries = try LedgerBatch(entries)
         return try await repeating {
             try await connection.transaction { transaction in
-                // The statements after it see what the upload before this one has committed.
-                _ = try transaction.pipeline([Self.command(locking: entries, in: app)])
+                // The statements after the locks see what the upload before this one has committed. Every
+                // transaction that needs both reads the erased accounts before the locks.
+                _ = try transaction.pipeline([ErasedAccounts.command(among: [])])
+                try OwnershipStore.lock(entries.ownership(in: app), in: transaction)
                 let preview = try Self.read(entries, in: app, account, claiming: claim, at: now, transaction) {
                     try transaction.pipeline($0)
                 }
@@ -227,6 +220,10 @@ public struct StatePreviewStore: Sendable {
                 if !transfers.isEmpty { commands.append(TransferStore.command(adding: transfers, at: now)) }
                 if !made.isEmpty { commands.append(OperatorActionStore.command(recording: made)) }
                 _ = try transaction.pipeline(commands)
+                let moved = transfers.filter { $0.outcome == .accepted }.map { (key: $0.key, bundleId: $0.bundleId) }
+                try OwnershipStore.decide(
+                    OwnershipChange(claims.map { (key: $0.key, bundleId: $0.bundleId) } + moved), at: now,
+                    in: transaction)
                 return preview
             }
         }
@@ -242,7 +239,7 @@ public struct StatePreviewStore: Sendable {
         }
         var batch = entries
         let first = try transaction.pipeline([
-            Self.command(reachedFrom: batch, in: app, account: account),
+            OwnershipStore.command(reachedFrom: batch.ownership(in: app), account: account.map { ($0, app) }),
             SharingStore.command(policyOf: app),
             Command(SharingStore.chosen, app.environment.rawValue, app.bundleId),
             ErasedAccounts.command(among: batch.accounts.union(asked.map { [$0] } ?? [])),
@@ -251,110 +248,31 @@ public struct StatePreviewStore: Sendable {
         ])
         let erased = try ErasedAccounts(first[3])
         batch.remove(erased)
-        let reached = try first[0].map { row in
-            SubscriptionKey(
-                environment: app.environment, originalTransactionId: try row.value("original_transaction_id"))
-        }
-        let keys = Set(reached).union(batch.keys).sorted()
-        let ids = keys.map(\.originalTransactionId)
+        let reached = try OwnershipStore.purchases(first[0])
+        let keys = Set(
+            reached.map { SubscriptionKey(environment: app.environment, originalTransactionId: $0.id) }
+        ).union(batch.keys).sorted()
         let second = try finish(
-            PurchaseInBatch.commands(reading: keys, isLocking: false) + [
-                Command(Self.claims, app.environment.rawValue, app.bundleId, ids),
-                TransferStore.command(movesOf: ids, in: app),
-            ])
+            PurchaseInBatch.commands(reading: keys, isLocking: false) + OwnershipInputs.commands(reading: reached))
         let (known, durations) = try PurchaseInBatch.read(second[...])
+        var inputs = try OwnershipInputs.read(second[5...])[app] ?? OwnershipInputs()
+        inputs.rule = try SharingStore.rules(first[1])[app] ?? SharingStore.Rule()
+        // An event may name a chosen account that no stored purchase names.
+        inputs.chosen = try Set(first[2].map { row in try row.value("app_account_token") })
         return try StatePreview(
-            of: batch, claiming: claim, known: known, durations: durations,
-            claims: try second[5].map { row in try AccountClaim(row, of: app.bundleId, in: app.environment) },
-            moves: try TransferStore.moves(second[6]),
+            of: batch, claiming: claim, known: known, durations: durations, stored: inputs,
             given: try EntitlementStore.lines(first[4]), in: app,
-            rule: try SharingStore.rules(first[1])[app] ?? SharingStore.Rule(),
-            chosen: try Set(first[2].map { row in try row.value("app_account_token") }),
             isAccountErased: asked.map(erased.contains) ?? false, at: now)
     }
+}
 
-    /// Locks the purchases of an upload and their Apple accounts against other uploads until the transaction ends.
-    private static func command(locking batch: LedgerBatch, in app: CoverageStore.App) -> Command {
-        let customers = Set(batch.entries.compactMap { $0.event?.transaction?.appTransactionId })
-        let names = batch.keys.map { "purchase \($0.originalTransactionId)" } + customers.map { "customer \($0)" }
-        return Command(Self.lock, names.sorted().map { "\(app.environment.rawValue) \(app.bundleId) \($0)" })
+extension LedgerBatch {
+    /// The purchases and customers that the entries name.
+    fileprivate func ownership(in app: CoverageStore.App) -> OwnershipChange {
+        OwnershipChange(
+            keys.map(\.originalTransactionId),
+            customers: Set(entries.compactMap { $0.event?.transaction?.appTransactionId }), of: app)
     }
-
-    /// In one order, so that two uploads of the same purchases do not wait for each other.
-    static let lock = Statement(
-        "preview-lock",
-        """
-        select pg_advisory_xact_lock(hashtextextended(name, 0))
-        from unnest($1::text[]) with ordinality as given (name, place)
-        order by place
-        """)
-
-    private static func command(
-        reachedFrom batch: LedgerBatch, in app: CoverageStore.App, account: UUID?
-    ) -> Command {
-        let customers = Set(batch.entries.compactMap { $0.event?.transaction?.appTransactionId }).sorted()
-        return Command(
-            reached, app.environment.rawValue, app.bundleId, batch.keys.map(\.originalTransactionId), customers, account
-        )
-    }
-
-    /// All purchases of the Apple accounts of the entries' purchases, and of those that the account uses. Subqueries, and not
-    /// joins of the view, for the reason of the function `apple_account`.
-    static let reached = Statement(
-        "preview-reached",
-        """
-        with recursive owned (original_transaction_id) as (
-            (
-                select original_transaction_id
-                from unnest($3::text[]) as given (original_transaction_id)
-                union
-                select original_transaction_id
-                from purchase_owner
-                where environment = $1::text::store_environment and bundle_id = $2::text
-                    and app_transaction_id = any ($4::text[])
-                union
-                select original_transaction_id
-                from account_claim
-                where app_account_token = $5::uuid and environment = $1::text::store_environment
-                    and bundle_id = $2::text
-                union
-                select original_transaction_id
-                from subscription
-                where owner_account_token = $5::uuid and environment = $1::text::store_environment
-                    and bundle_id = $2::text
-            )
-            union
-            select other.original_transaction_id
-            from owned
-            cross join lateral (
-                select app_transaction_id
-                from purchase_owner
-                where environment = $1::text::store_environment and bundle_id = $2::text
-                    and original_transaction_id = owned.original_transaction_id
-                offset 0
-            ) as mine
-            cross join lateral (
-                select original_transaction_id
-                from purchase_owner
-                where environment = $1::text::store_environment and bundle_id = $2::text
-                    and app_transaction_id = mine.app_transaction_id
-                offset 0
-            ) as other
-        )
-        select original_transaction_id from owned
-        """)
-
-    static let claims = Statement(
-        "preview-claims",
-        """
-        select original_transaction_id, app_transaction_id, app_account_token::text as app_account_token, since, signed_at,
-            evidence::text as evidence
-        from account_claim
-        where environment = $1::text::store_environment and bundle_id = $2::text
-            and original_transaction_id = any ($3::text[])
-        """)
-
-    static let statements = [reached, claims, lock]
 }
 
 extension UUID {

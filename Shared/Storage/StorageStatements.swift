@@ -10,7 +10,7 @@ public enum StorageStatements {
             RetentionStore.drop,
         ]
         + LedgerPages.statements + ledger + AccessRecalculation.statements + coverage + recovery + api + console
-        + StatePreviewStore.statements + [
+        + OwnershipStore.statements + PolicyApplication.statements + [
             SeenNotificationStore.claimFirst, SeenNotificationStore.owners, SeenNotificationStore.delete,
             SeenNotificationStore.countBefore,
             PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.remove,

@@ -105,12 +105,12 @@ package struct TransferStore: Sendable {
         Command(moves, app.environment.rawValue, app.bundleId, purchases)
     }
 
-    static func moves(_ rows: Rows) throws -> [PurchaseMove] {
-        try rows.map { row in
-            PurchaseMove(
-                key: try SubscriptionStore.key(row), to: try row.optional("to_account"),
-                movedAt: try row.value("moved_at"), isCounted: try row.value("is_counted"))
-        }
+    static func moves(_ rows: Rows) throws -> [PurchaseMove] { try rows.map(move) }
+
+    static func move(_ row: Row) throws -> PurchaseMove {
+        PurchaseMove(
+            key: try SubscriptionStore.key(row), to: try row.optional("to_account"),
+            movedAt: try row.value("moved_at"), isCounted: try row.value("is_counted"))
     }
 
     static let statements = [insert, moves, rejected, pending, announced]

@@ -15,7 +15,7 @@ import urllib.parse
 import console_fill
 from rehearsal import ports, postgres
 
-LARGE = ("notification", "subscription", "transaction", "timeline", "access_period", "account_claim", "rejected")
+LARGE = ("notification", "subscription", "transaction", "timeline", "access_period", "account_claim", "purchase_account", "rejected")
 
 
 def say(text):

@@ -82,6 +82,9 @@ insert into account_claim (since, signed_at, app_account_token, environment, bun
     app_transaction_id, evidence)
 select at, at, account, environment, app, purchase, (7000000000000000 + i)::text, 'apple'
 from pg_temp.numbered({low}, {high}, {n}) order by k;
+insert into purchase_account (decided_at, app_account_token, environment, may_use, bundle_id, original_transaction_id, because)
+select at, account, environment, true, app, purchase, 'owner'
+from pg_temp.numbered({low}, {high}, {n}) order by k;
 """
 
 # A two-hundredth of all was rejected within 30 days; of each of them one in ten is settled.

@@ -43,7 +43,7 @@ extension EndToEnd {
                         string_agg(relname || ' ' || n_tup_ins || '+' || n_tup_upd || '+' || n_tup_del, ', ') as tables
                     from pg_stat_user_tables
                     where relname ~ '^(notification|notification_payload.*|transaction|subscription|access_period|timeline)$'
-                        or relname in ('account_claim', 'shared_account_notice', 'anomaly', 'lifecycle_gap', 'recovery_request')
+                        or relname in ('account_claim', 'purchase_account', 'account_version', 'shared_account_notice', 'anomaly', 'lifecycle_gap', 'recovery_request')
                     """)
             var (written, tables) = (0.0, "")
             try await EndToEnd.eventually("the server has counted every notification") {

@@ -71,37 +71,56 @@ struct EntitlementHandlers: Sendable {
     ) async throws -> APIResponse {
         var isBehind = false
         if let token = request.headers[.readAfter] { isBehind = try await !readAfter.isReached(token) }
-        let known = request.headers[.ifNoneMatch]
+        let known = request.headers[.ifNoneMatch].flatMap(AnswerTag.init)
         let wait = known == nil ? nil : Self.wait(request.headers[.prefer])
         var hasWaited = true
-        var answer = try await read(account, bundleIds, request)
-        var tag = answer.tag
+        var look = try await look(known, account, bundleIds, request)
         // Beyond the key's own waits a request is answered at once, as if it had not asked to wait.
-        if let wait, tag == known {
+        if let wait, look.answer == nil {
             let place = budgets.enter(request.key.id, .wait)
             defer { withExtendedLifetime(place) {} }
             hasWaited = place != nil
             let end = clock.instant() + .seconds(wait)
-            while hasWaited, tag == known, clock.instant() < end, !Task.isShuttingDownGracefully {
+            while hasWaited, look.answer == nil, clock.instant() < end, !Task.isShuttingDownGracefully {
                 try await sleep(Self.interval)
-                answer = try await read(account, bundleIds, request)
-                tag = answer.tag
+                look = try await self.look(known, account, bundleIds, request)
             }
         }
         var response = APIResponse.empty(304)
-        if tag != known {
-            let (answer, now) = (answer, clock.now())
+        if let answer = look.answer {
+            let now = clock.now()
             response = APIResponse { json in
                 answer.account.write(to: &json, states: answer.states)
                 json.member("asOf", now.milliseconds)
             }
         }
-        response.headers[.eTag] = tag
+        response.headers[.eTag] = look.tag.text
         // A kept answer must never hide a purchase: it is asked about again, and costs a 304.
         response.headers[.cacheControl] = "private, no-cache"
         if isBehind { response.headers[.readAfter] = "behind" }
         if let wait, hasWaited { response.headers[.preferenceApplied] = "wait=\(wait)" }
         return response
+    }
+
+    /// The answer now, and its tag.
+    private struct Look {
+        /// Nil where the caller has it.
+        var answer: EntitlementReader.Answer?
+        var tag: AnswerTag
+    }
+
+    private func look(
+        _ known: AnswerTag?, _ account: UUID, _ bundleIds: [String]?, _ request: APIRequest
+    ) async throws -> Look {
+        if let known, request.number("at") == nil,
+            try await reader.isCurrent(
+                known, of: account, in: request.key.environment, bundleIds: bundleIds, at: clock.now())
+        {
+            return Look(answer: nil, tag: known)
+        }
+        let answer = try await read(account, bundleIds, request)
+        let tag = answer.tag(bundleIds: bundleIds)
+        return Look(answer: tag.answer == known?.answer ? nil : answer, tag: tag)
     }
 
     private func read(

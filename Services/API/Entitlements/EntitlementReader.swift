@@ -14,15 +14,25 @@ struct EntitlementReader: Sendable {
         var account: AccountAccess
         var states: [String: SubscriptionState]
 
+        /// Of what it was made of; nil where nothing is known of the account.
+        var version: EntitlementStore.Version?
+        /// The version of the definitions and levels.
+        var definitions: Int64
+
         /// Changes whenever the answer does, apart from the time it was given at.
-        var tag: String {
+        func tag(bundleIds: [String]?) -> AnswerTag {
             var json = JSONWriter(capacity: 1024)
             json.beginObject()
             account.write(to: &json, states: states)
-            var text = Array("W/\"".utf8)
-            text += Base64.encode(SHA256Hash.digest(json.bytes)[..<15], .url)
-            text.append(UInt8(ascii: "\""))
-            return String(decoding: text, as: UTF8.self)
+            // The states of withheld purchases change by the clock.
+            let versions = account.withheld.isEmpty ? version : nil
+            return AnswerTag(
+                answer: json.bytes, until: account.changesAt,
+                versions: versions.map {
+                    AnswerTag.versions(
+                        of: account.account, in: account.environment, bundleIds: bundleIds, $0, definitions: definitions
+                    )
+                })
         }
     }
 
@@ -34,6 +44,18 @@ struct EntitlementReader: Sendable {
         self.database = database
         self.definitions = definitions
         lookups = EntitlementLookups(database)
+    }
+
+    /// Whether an account may use now what it might when an answer with the tag was given: one look-up.
+    func isCurrent(
+        _ tag: AnswerTag, of account: UUID, in environment: StoreEnvironment, bundleIds: [String]?, at now: Date
+    ) async throws -> Bool {
+        guard let versions = tag.versions, now.milliseconds < tag.until else { return false }
+        let command = EntitlementStore.command(versionOf: account, in: environment, bundleIds: bundleIds)
+        let version = try EntitlementStore.version(try await database.rows(command))
+        return versions
+            == AnswerTag.versions(
+                of: account, in: environment, bundleIds: bundleIds, version, definitions: definitions.current.version)
     }
 
     /// What one account may use now.
@@ -66,7 +88,9 @@ struct EntitlementReader: Sendable {
         let withheld = Set(found.flatMap(\.withheld).map(\.id))
         let states = try await states(of: withheld, in: environment, at: moment)
         return found.map { account in
-            Answer(account: account, states: states.filter { id, _ in account.withheld.contains { $0.id == id } })
+            Answer(
+                account: account, states: states.filter { id, _ in account.withheld.contains { $0.id == id } },
+                version: EntitlementStore.Version(lines[account.account] ?? []), definitions: current.version)
         }
     }
 

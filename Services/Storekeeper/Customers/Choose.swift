@@ -39,7 +39,7 @@ struct Choose: Subcommand {
         try await KnownAppsWarning(connection: connection).warn(about: app, in: context)
         let store = SharingStore(connection)
         if undo {
-            guard try await store.unchoose(account, of: app, in: environment) else {
+            guard try await store.unchoose(account, of: app, in: environment, at: context.now()) else {
                 throw CommandError("\(account) was not chosen in \(app.escaped), \(environment.rawValue)")
             }
         } else {

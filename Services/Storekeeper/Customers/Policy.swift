@@ -9,8 +9,9 @@ struct Policy: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "policy", abstract: "Show or set the policy for shared Apple accounts.",
         discussion: """
-            Stored in the database; effective at once. Restores that were decided before stay as they are. With --dry-run nothing is set: it counts the purchases that would \
-            change their entitled account.
+            Stored in the database, then applied to all purchases of the app in portions, with progress; after an \
+            interruption state-updater applies the rest. Restores that were decided before stay as they are. With --dry-run \
+            nothing is set: it counts the purchases that would change their entitled account.
 
             Examples:
               storekeeper customers policy --app com.example.app
@@ -55,8 +56,16 @@ struct Policy: Subcommand {
                     policy: policy.rawValue, moved: trial.moved.count, shared: trial.shared,
                     examples: trial.moved.prefix(5).map(\.originalTransactionId))
             } else if let policy {
+                let total = try await PolicyApplication(connection).count(
+                    of: CoverageStore.App(environment, app))
+                let display = ProgressDisplay()
+                var progress = ProgressLine(noun: "purchases decided", total: total, done: 0, elapsed: .zero)
                 try await store.setPolicy(
-                    policy, needsDevice: needsDevice, of: app, in: environment, at: context.now())
+                    policy, needsDevice: needsDevice, of: app, in: environment, at: context.now()
+                ) { portion in
+                    progress.done = min(total, progress.done + portion.purchases)
+                    if total > 1000 { display.show(progress, isLast: portion.purchases == 0) }
+                }
                 try await audit.record(
                     "customers policy \(policy.rawValue)\(needsDevice ? " --needs-device" : "")",
                     on: ["\(app) \(environment.rawValue)"], about: OperatorAction.About(environment, app),

@@ -82,7 +82,7 @@ struct Rebuild: Subcommand {
         guard repair else { return nil }
         let (actor, note, now) = (audit.actor ?? context.user, audit.note, context.now)
         func repairState(_ extent: RebuildRepair.Extent) -> RebuildRepair {
-            RebuildRepair(extent: extent) { subject in
+            RebuildRepair(extent: extent, now: now) { subject in
                 OperatorAction(
                     actedAt: now(), actor: actor, action: "rebuild --repair", subject: subject, note: note)
             }

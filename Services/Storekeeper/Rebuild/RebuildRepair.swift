@@ -3,6 +3,8 @@ import Contracts
 import Storage
 import Subscriptions
 
+import struct Foundation.Date
+
 /// Repairs the differences that a rebuild found, after confirmation.
 struct RebuildRepair: Sendable {
     /// How far it goes.
@@ -14,6 +16,7 @@ struct RebuildRepair: Sendable {
     }
 
     let extent: Extent
+    let now: @Sendable () -> Date
     /// The audit log entry for a subject.
     let note: @Sendable (String) -> OperatorAction
 
@@ -45,7 +48,7 @@ struct RebuildRepair: Sendable {
             guard !Task.isCancelled else { throw Interrupted() }
             let outcome: StateRepair.Outcome
             do {
-                outcome = try await repair.repair(key, found: purchase.fingerprint) { [note] differences in
+                outcome = try await repair.repair(key, found: purchase.fingerprint, at: now()) { [note] differences in
                     note(differences.subject(of: key))
                 }
             } catch {

@@ -99,8 +99,7 @@ struct RebuildReport: Sendable {
     mutating func record(_ key: SubscriptionKey, _ outcome: StateRepair.Outcome) {
         switch outcome {
         case .repaired(let rows):
-            differingPurchases[key] = nil
-            repairedRows += rows
+            repairedRows += differingPurchases.removeValue(forKey: key)?.rows ?? rows
             repairedPurchases += 1
         case .moved: skipped.append(SkippedPurchase(key: key, reason: "it changed after the comparison; run it again."))
         case .held: skipped.append(SkippedPurchase(key: key, reason: "the tables were locked; run it again."))

@@ -36,16 +36,16 @@ package struct AccountAppStore: Sendable {
             self.recordedAt = recordedAt
         }
 
-        /// In place of a purchase.
-        fileprivate var key: SubscriptionKey {
-            SubscriptionKey(environment: environment, originalTransactionId: TransferStore.appPrefix + identity)
-        }
-
-        fileprivate func claim(of account: UUID, _ evidence: ClaimEvidence, since: Date) -> AccountClaim {
+        fileprivate func claim(since: Date) -> AccountClaim {
             AccountClaim(
-                key: key, bundleId: bundleId, appTransactionId: nil, appAccountToken: account.uuidString.lowercased(),
-                evidence: evidence, since: since)
+                key: AccountAppStore.key(of: identity, in: environment), bundleId: bundleId, appTransactionId: nil,
+                appAccountToken: appAccountToken.uuidString.lowercased(), evidence: evidence, since: since)
         }
+    }
+
+    /// In place of a purchase.
+    private static func key(of identity: String, in environment: StoreEnvironment) -> SubscriptionKey {
+        SubscriptionKey(environment: environment, originalTransactionId: TransferStore.appPrefix + identity)
     }
 
     private let connection: PostgresConnection
@@ -60,58 +60,81 @@ package struct AccountAppStore: Sendable {
         let scope = CoverageStore.App(app.environment, app.bundleId)
         try await repeating {
             try await connection.transaction { transaction in
-                let lock = "\(app.environment.rawValue) \(app.bundleId) app \(app.identity)"
-                _ = try transaction.pipeline([Command(StatePreviewStore.lock, [lock])])
-                let read = try transaction.pipeline([
-                    Command(Self.claims, app.environment.rawValue, app.bundleId, app.identity),
-                    SharingStore.command(policyOf: scope),
-                    Command(SharingStore.chosen, app.environment.rawValue, app.bundleId),
-                    TransferStore.command(movesOf: [app.key.originalTransactionId], in: scope),
-                ])
-                let claims = try read[0].map { row in
-                    app.claim(
-                        of: try row.value("app_account_token"),
-                        ClaimEvidence(rawValue: try row.value("evidence")) ?? .old, since: try row.value("recorded_at"))
-                }
-                let rule = try SharingStore.rules(read[1])[scope] ?? SharingStore.Rule()
-                let chosen = try Set(read[2].map { row in try row.value("app_account_token", as: String.self) })
-                let moves = try TransferStore.moves(read[3])
+                let lock = "app \(app.environment.rawValue) \(app.bundleId) \(app.identity)"
+                _ = try transaction.pipeline(
+                    [ErasedAccounts.command(among: [])] + OwnershipLock.commands([lock]))
+                let inputs = try Self.inputs(of: app.identity, scope, in: transaction)
+                let claims = inputs.claims
                 // Claims of one moment count in the order in which they came.
                 let last = claims.map(\.since).max() ?? .distantPast
                 let since = max(app.recordedAt, last.addingTimeInterval(0.001))
-                let made = app.claim(of: app.appAccountToken, app.evidence, since: since)
+                let made = app.claim(since: since)
                 let others = claims.contains { $0.appAccountToken != made.appAccountToken }
                 if made.evidence == .old, others { return }
-                let before = AppleAccount.all(in: claims, moves: moves).first
                 let transfer =
-                    isRestore
-                    ? before.flatMap { Self.transfer(made, $0, moves: moves, rule: rule, chosen: chosen) } : nil
-                let accepted = transfer.flatMap { $0.outcome == .accepted ? $0.move(at: app.recordedAt) : nil }
-                let after = AppleAccount.all(in: claims + [made], moves: moves + [accepted].compactMap(\.self)).first
-                let entitled = after?.entitledTokens(to: app.key, rule.policy, chosen: chosen) ?? []
+                    isRestore ? inputs.accounts.first.flatMap { Self.transfer(made, $0, inputs) } : nil
                 _ = try transaction.pipeline(
                     [
                         Command(
                             Self.insert, app.environment.rawValue, app.bundleId, app.appAccountToken, app.identity,
                             app.originalApplicationVersion, app.originalPurchaseDate, since,
-                            app.evidence.rawValue),
-                        Command(
-                            Self.entitle, app.environment.rawValue, app.bundleId, app.identity,
-                            entitled.compactMap { UUID(uuidString: $0) }),
+                            app.evidence.rawValue)
                     ] + (transfer.map { [TransferStore.command(adding: [$0], at: app.recordedAt)] } ?? []))
+                try Self.decide(app.identity, scope, in: transaction)
             }
         }
     }
 
+    /// Decides which of the accounts that uploaded an app transaction may use it. Runs after ``OwnershipLock``.
+    static func decide(
+        _ identity: String, _ app: CoverageStore.App, in transaction: PostgresTransaction
+    ) throws {
+        let inputs = try inputs(of: identity, app, in: transaction)
+        let entitled = inputs.decided().filter(\.mayUse).compactMap { UUID(uuidString: $0.appAccountToken) }
+        _ = try transaction.execute(Self.entitle, app.environment.rawValue, app.bundleId, identity, entitled)
+    }
+
+    /// The app transactions that were uploaded for an account.
+    static func identities(
+        of account: UUID, _ app: CoverageStore.App, in transaction: PostgresTransaction
+    ) throws -> [String] {
+        try transaction.execute(Self.identities, app.environment.rawValue, app.bundleId, account).map { row in
+            try row.value("identity")
+        }
+    }
+
+    private static func inputs(
+        of identity: String, _ app: CoverageStore.App, in transaction: PostgresTransaction
+    ) throws -> OwnershipInputs {
+        let key = Self.key(of: identity, in: app.environment)
+        let read = try transaction.pipeline([
+            Command(Self.claims, app.environment.rawValue, app.bundleId, identity),
+            SharingStore.command(policyOf: app),
+            Command(SharingStore.chosen, app.environment.rawValue, app.bundleId),
+            TransferStore.command(movesOf: [key.originalTransactionId], in: app),
+        ])
+        return OwnershipInputs(
+            rule: try SharingStore.rules(read[1])[app] ?? SharingStore.Rule(),
+            claims: try read[0].map { row in
+                AccountClaim(
+                    key: key, bundleId: app.bundleId, appTransactionId: nil,
+                    appAccountToken: try row.value("app_account_token", as: UUID.self).uuidString.lowercased(),
+                    evidence: ClaimEvidence(rawValue: try row.value("evidence")) ?? .old,
+                    since: try row.value("recorded_at"))
+            },
+            moves: try TransferStore.moves(read[3]),
+            chosen: try Set(read[2].map { row in try row.value("app_account_token", as: String.self) }))
+    }
+
     private static func transfer(
-        _ made: AccountClaim, _ account: AppleAccount, moves: [PurchaseMove], rule: SharingStore.Rule,
-        chosen: Set<String>
+        _ made: AccountClaim, _ account: AppleAccount, _ inputs: OwnershipInputs
     ) -> TransferStore.Transfer? {
+        let (rule, chosen) = (inputs.rule, inputs.chosen)
         let holders = account.entitledTokens(to: made.key, rule.policy, chosen: chosen)
         let restore = Restore(
             account: made.appAccountToken, evidence: made.evidence, holders: holders, buyer: nil,
             isChosenByOperator: account.isChosen(for: made.key, chosen), isLapsed: false,
-            countedMoves: moves.count(of: made.key, before: made.since))
+            countedMoves: inputs.moves.count(of: made.key, before: made.since))
         guard let outcome = restore.outcome(rule.policy, needsDevice: rule.needsDevice), let holder = holders.first
         else { return nil }
         return TransferStore.Transfer(
@@ -119,7 +142,15 @@ package struct AccountAppStore: Sendable {
             policy: rule.policy, outcome: outcome, isCounted: true)
     }
 
-    static let statements = [claims, insert, entitle]
+    static let statements = [claims, identities, insert, entitle]
+
+    private static let identities = Statement(
+        "account-app-identities",
+        """
+        select identity
+        from account_app
+        where environment = $1::text::store_environment and bundle_id = $2::text and app_account_token = $3::uuid
+        """)
 
     private static let claims = Statement(
         "account-app-claims",

@@ -71,7 +71,7 @@ package struct CustomerRecords: Sendable {
         package var evidence: ClaimEvidence
         /// The time of its first claim with that evidence.
         package var since: Date
-        /// Whether it may use the purchases of the Apple account that name no account.
+        /// Whether it may use one of the purchases of the Apple account.
         package var isEntitled: Bool
     }
 
@@ -115,13 +115,27 @@ package struct CustomerRecords: Sendable {
     /// The accounts that use the Apple accounts of a customer, the customer's own included, by their first claims. None before
     /// the customer has claimed a purchase.
     package func accounts(sharingWith customer: Customer) async throws -> [Account] {
-        try await connection.execute(
-            Self.accounts, customer.environment.rawValue, customer.bundleId, customer.appAccountToken
-        ).map { row in
-            Account(
-                appAccountToken: try row.value("app_account_token"), customerId: try row.optional("customer_id"),
-                evidence: ClaimEvidence(rawValue: try row.value("evidence")) ?? .old, since: try row.value("since"),
-                isEntitled: try row.value("is_entitled"))
+        let app = CoverageStore.App(customer.environment, customer.bundleId)
+        return try await connection.transaction(isolation: .repeatableRead) { transaction in
+            let inputs = try OwnershipStore.inputs(
+                of: OwnershipChange(), account: (customer.appAccountToken, app), in: transaction)[app]
+            guard let inputs else { return [] }
+            let tokens = Set(inputs.accounts.flatMap(\.appAccountTokens)).compactMap { UUID(uuidString: $0) }
+            let ids = try transaction.execute(Self.ids, app.environment.rawValue, app.bundleId, tokens).reduce(
+                into: [:]
+            ) { ids, row in
+                ids[try row.value("app_account_token", as: UUID.self)] = try row.value("customer_id", as: String.self)
+            }
+            return tokens.compactMap { token in
+                let name = token.uuidString.lowercased()
+                let claims = inputs.claims.filter { $0.appAccountToken == name }
+                guard let evidence = claims.map(\.evidence).min(),
+                    let since = claims.filter({ $0.evidence == evidence }).map(\.since).min()
+                else { return nil }
+                return Account(
+                    appAccountToken: token, customerId: ids[token], evidence: evidence, since: since,
+                    isEntitled: inputs.held.contains { $0.mayUse && $0.appAccountToken == name })
+            }.sorted { ($0.since, $0.appAccountToken.uuidString) < ($1.since, $1.appAccountToken.uuidString) }
         }
     }
 
@@ -165,7 +179,7 @@ package struct CustomerRecords: Sendable {
         try await connection.execute(Self.revokeGrant, id, account, bundleId, environment.rawValue, moment).affected > 0
     }
 
-    static let statements = [insert, find, accounts, remove, insertGrant, grants, revokeGrant]
+    static let statements = [insert, find, ids, remove, insertGrant, grants, revokeGrant]
 
     private static let insert = Statement(
         "customer-insert",
@@ -183,23 +197,12 @@ package struct CustomerRecords: Sendable {
         where customer_id = $1::text and bundle_id = $2::text and environment = $3::text::store_environment
         """)
 
-    private static let accounts = Statement(
-        "customer-accounts",
+    private static let ids = Statement(
+        "customer-ids",
         """
-        select account.app_account_token, customer.customer_id, min(account.evidence)::text as evidence,
-            min(account.since) as since, bool_or(account.is_entitled) as is_entitled
-        from (
-            select distinct apple_account(claim.environment, claim.bundle_id, claim.original_transaction_id) as purchases
-            from account_claim claim
-            where claim.environment = $1::text::store_environment and claim.bundle_id = $2::text
-                and claim.app_account_token = $3::uuid
-        ) as owned
-        cross join lateral accounts_of($1::text::store_environment, $2::text, owned.purchases) as account
-        left join customer
-            on customer.environment = $1::text::store_environment and customer.bundle_id = $2::text
-            and customer.app_account_token = account.app_account_token
-        group by account.app_account_token, customer.customer_id
-        order by since, account.app_account_token
+        select app_account_token, customer_id
+        from customer
+        where environment = $1::text::store_environment and bundle_id = $2::text and app_account_token = any ($3::uuid[])
         """)
 
     private static let remove = Statement(

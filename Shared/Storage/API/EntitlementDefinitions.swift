@@ -79,12 +79,15 @@ package struct EntitlementDefinitions: Sendable, Equatable {
 
     private var byApp: [App: [EntitlementDefinition]]
     private var levels: [String: [ProductLevel]]
+    /// Increases with every change of any definition or level.
+    package let version: Int64
 
     /// - Parameters:
     ///   - definitions: the newest version of each definition.
     ///   - levels: of all apps.
     package init(_ definitions: [EntitlementDefinition] = [], levels: [ProductLevel] = []) {
         self.levels = Dictionary(grouping: levels, by: \.bundleId)
+        version = definitions.map(\.version).reduce(0, +) + levels.map(\.version).reduce(0, +)
         byApp = Dictionary(grouping: definitions) { App(environment: $0.environment, bundleId: $0.bundleId) }
     }
 

@@ -13,7 +13,7 @@ package enum EntitlementStore {
         package enum Source: String, Sendable {
             /// An access period of a purchase that the account may use.
             case access
-            /// A purchase that the account owns or claims; it may have periods as well.
+            /// A purchase that the account owns, claims or may use; it may have periods as well.
             case purchase
             /// A manual grant.
             case grant
@@ -45,6 +45,8 @@ package enum EntitlementStore {
         package var signedAt: Date?
         /// The revision of the purchase or grant.
         package var revision: Int64
+        /// Of the account, see ``Version``; nil where it was not read.
+        package var accountVersion: Int64?
 
         /// Whether a moment is in the period.
         package func contains(_ moment: Date) -> Bool {
@@ -82,8 +84,43 @@ package enum EntitlementStore {
                 ownership: try row.optional("ownership"),
                 isAutoRenewing: try row.optional("is_auto_renewing"),
                 notificationUUID: try row.optional("notification_uuid"), signedAt: try row.optional("signed_at"),
-                revision: try row.value("revision"))
+                revision: try row.value("revision"), accountVersion: try row.optional("account_version"))
         }
+    }
+
+    /// The version of what an account may use: equal ones mean equal lines, but that periods end by the clock.
+    package struct Version: Sendable, Hashable {
+        /// Of the account; 0 where nothing ever named it.
+        package var account: Int64
+        /// The sum of the revisions of its purchases.
+        package var revisions: Int64
+
+        package init(account: Int64, revisions: Int64) {
+            self.account = account
+            self.revisions = revisions
+        }
+
+        /// - Parameter lines: of one account. Nil where there are none, or they were not read by a command of this type.
+        package init?(_ lines: [Line]) {
+            guard let version = lines.compactMap(\.accountVersion).max() else { return nil }
+            var revisions: [String: Int64] = [:]
+            for line in lines where line.source == .purchase {
+                revisions["\(line.bundleId) \(line.id)"] = line.revision
+            }
+            self.init(account: version, revisions: revisions.values.reduce(0, +))
+        }
+    }
+
+    /// Selects the version of an account: no more than two look-ups by index, and one for each of its purchases.
+    package static func command(
+        versionOf account: UUID, in environment: StoreEnvironment, bundleIds: [String]?
+    ) -> Command {
+        Command(version, account, environment.rawValue, bundleIds)
+    }
+
+    /// Decodes the result of the command above.
+    package static func version(_ rows: Rows) throws -> Version {
+        Version(account: try rows[0].value("version"), revisions: try rows[0].value("revisions"))
     }
 
     /// The newest facts of some purchases, and the reason of their access at a moment.
@@ -108,7 +145,7 @@ package enum EntitlementStore {
         }
     }
 
-    static let statements = [ofAccounts, ofAccountsBesidePurchases, ofPurchases]
+    static let statements = [version, ofAccounts, ofAccountsBesidePurchases, ofPurchases]
 
     private static let ofPurchases = Statement(
         "entitlement-purchases",
@@ -124,6 +161,30 @@ package enum EntitlementStore {
             where environment = $1::text::store_environment and original_transaction_id = any ($2::text[])
             """)
 
+    private static let version = Statement(
+        "entitlement-version",
+        """
+        select coalesce(
+                (
+                    select version
+                    from account_version
+                    where app_account_token = $1::uuid and environment = $2::text::store_environment
+                ), 0) as version,
+            (
+                select coalesce(sum(revision), 0)::bigint
+                from purchase_account used
+                cross join lateral (
+                    select revision
+                    from subscription
+                    where environment = $2::text::store_environment
+                        and original_transaction_id = used.original_transaction_id
+                    offset 0
+                ) as held
+                where used.app_account_token = $1::uuid and used.environment = $2::text::store_environment
+                    and ($3::text[] is null or used.bundle_id = any ($3::text[]))
+            ) as revisions
+        """)
+
     private static let ofAccounts = Statement(
         "entitlement-of-accounts",
         unsafeSQL: """
@@ -132,8 +193,10 @@ package enum EntitlementStore {
                 coalesce(paid.subscription_group_id, held.subscription_group_id) as subscription_group_id, coalesce(paid.ownership, held.ownership) as ownership,
                 held.is_auto_renewing, coalesce(line.notification_uuid, paid.notification_uuid) as notification_uuid,
                 coalesce(decisive.signed_at, paid.event_at) as signed_at,
-                coalesce(held.revision, line.revision) as revision
+                coalesce(held.revision, line.revision) as revision, known.version as account_version
             from unnest($1::uuid[]) as given (account)
+            left join account_version known
+                on known.app_account_token = given.account and known.environment = $2::text::store_environment
             cross join lateral (
                 select 'access' as source, bundle_id, original_transaction_id as id, product_id,
                     lower(period) as starts_at, upper(period) as ends_at, until, reason, transaction_id, notification_uuid,
@@ -144,16 +207,9 @@ package enum EntitlementStore {
                     and (upper_inf(period) or upper(period) > $4::timestamptz)
                 union all
                 select 'purchase', bundle_id, original_transaction_id, null, null, null, null, null, null, null, null
-                from (
-                    select bundle_id, original_transaction_id
-                    from subscription
-                    where owner_account_token = given.account and environment = $2::text::store_environment
-                    union
-                    select bundle_id, original_transaction_id
-                    from account_claim
-                    where app_account_token = given.account and environment = $2::text::store_environment
-                ) as owned
-                where $3::text[] is null or bundle_id = any ($3::text[])
+                from purchase_account
+                where app_account_token = given.account and environment = $2::text::store_environment
+                    and ($3::text[] is null or bundle_id = any ($3::text[]))
                 union all
                 \(beside)
             ) as line
@@ -173,7 +229,7 @@ package enum EntitlementStore {
         "entitlement-of-accounts-beside-purchases",
         unsafeSQL: """
             select line.*, given.account, null as subscription_group_id, null as ownership, null::boolean as is_auto_renewing,
-                null::timestamptz as signed_at
+                null::timestamptz as signed_at, null::bigint as account_version
             from unnest($1::uuid[]) as given (account)
             cross join lateral (
                 \(beside)
@@ -192,23 +248,9 @@ package enum EntitlementStore {
         union all
         select 'app', bundle_id, identity, null, coalesce(original_purchased_at, recorded_at), null, null,
             original_application_version, null, null, 1
-        from account_app held
+        from account_app
         where app_account_token = given.account and environment = $2::text::store_environment
             and ($3::text[] is null or bundle_id = any ($3::text[]))
-            and case
-                -- Where operators chose one of the accounts, only the chosen ones are entitled.
-                when exists (
-                    select
-                    from account_app other
-                    join chosen_account chosen using (environment, bundle_id, app_account_token)
-                    where other.identity = held.identity and other.environment = held.environment
-                        and other.bundle_id = held.bundle_id)
-                    then exists (
-                        select
-                        from chosen_account chosen
-                        where chosen.environment = held.environment and chosen.bundle_id = held.bundle_id
-                            and chosen.app_account_token = held.app_account_token)
-                else is_entitled
-            end
+            and is_entitled
         """
 }

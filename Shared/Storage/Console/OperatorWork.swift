@@ -52,10 +52,13 @@ package struct OperatorWork: Sendable {
     package func choose(
         _ account: UUID, of bundleId: String, in environment: StoreEnvironment, at now: Date, audit: OperatorAction
     ) async throws {
-        _ = try await connection.pipeline([
-            Command(SharingStore.choose, environment.rawValue, bundleId, account, now),
-            OperatorActionStore.command(recording: [audit]),
-        ])
+        try await repeating {
+            try await connection.transaction { transaction in
+                _ = try transaction.pipeline([OperatorActionStore.command(recording: [audit])])
+                try SharingStore.choose(
+                    account, of: CoverageStore.App(environment, bundleId), at: now, in: transaction)
+            }
+        }
     }
 
     static let statements = [revoke]

@@ -112,11 +112,33 @@ package struct ErasureStore: Sendable {
         let customer: String? = try await connection.execute(
             Self.customer, environment.rawValue, bundleId, account
         ).first?.value("customer_id")
-        let row = try await connection.execute(
-            Self.erase, id, environment.rawValue, bundleId, account, extent == .erase, now,
-            now.addingTimeInterval(Self.retention)
-        ).first
-        guard let certificate = try row.map(Self.certificate) else { return nil }
+        let app = CoverageStore.App(environment, bundleId)
+        let certificate: Certificate? = try await repeating {
+            try await connection.transaction { transaction in
+                // Before, because the erasure may separate purchases of one Apple account from each other.
+                let known = try transaction.execute(Self.purchases, environment.rawValue, bundleId, account)
+                var change = OwnershipChange(
+                    try known.map { row in try row.value("original_transaction_id") }, of: app)
+                func reached() throws -> OwnershipChange {
+                    let rows = try transaction.pipeline([
+                        OwnershipStore.command(reachedFrom: change, account: (account, app))
+                    ])
+                    return OwnershipChange(try OwnershipStore.purchases(rows[0]).map(\.id), of: app)
+                }
+                change.formUnion(try reached())
+                let apps = try AccountAppStore.identities(of: account, app, in: transaction)
+                let row = try transaction.execute(
+                    Self.erase, id, environment.rawValue, bundleId, account, extent == .erase, now,
+                    now.addingTimeInterval(Self.retention)
+                ).first
+                guard let certificate = try row.map(Self.certificate) else { return nil }
+                change.formUnion(try reached())
+                try OwnershipStore.decide(change, at: now, in: transaction)
+                for identity in apps { try AccountAppStore.decide(identity, app, in: transaction) }
+                return certificate
+            }
+        }
+        guard let certificate else { return nil }
         _ = try await connection.execute(
             Self.sweep, certificate.id, environment.rawValue, bundleId, account, customer)
         return certificate
@@ -147,7 +169,7 @@ package struct ErasureStore: Sendable {
     /// The longest retention that `setup` gives a topic, in seconds.
     private static let retention = Topics.all.map { Double($0.retention.components.seconds) }.max() ?? 0
 
-    static let statements = [ErasedAccounts.select, customer, preview, erase, find, sweep]
+    static let statements = [ErasedAccounts.select, customer, preview, purchases, erase, find, sweep]
 
     private static let columns =
         "id, environment::text as environment, bundle_id, is_complete, erased_at, topics_until, purchases, payloads"
@@ -189,6 +211,12 @@ package struct ErasureStore: Sendable {
         cross join lateral purchases_of_account(asked.environment, asked.bundle_id, account) as owned
         left join erased_account erased on digest = account_digest(asked.environment, asked.bundle_id, account)
         where is_account_known(asked.environment, asked.bundle_id, account)
+        """)
+
+    private static let purchases = Statement(
+        "erase-account-purchases",
+        """
+        select unnest(purchases_of_account($1::text::store_environment, $2::text, $3::uuid)) as original_transaction_id
         """)
 
     private static let erase = Statement(

@@ -1,5 +1,5 @@
--- Owners of purchases: the claims of the app's accounts, the accounts that use one Apple account, and operators' settings for
--- them. Account tokens are of type uuid, so that every spelling finds the same rows.
+-- Owners of purchases: the claims of the app's accounts, operators' settings for accounts that use one Apple account, and who may use
+-- each purchase. Account tokens are of type uuid, so that every spelling finds the same rows.
 
 -- Settings of products, which Apple sends to no server. The state-updater recalculates access that was computed
 -- before the duration was set, in the order of purchases.
@@ -75,9 +75,11 @@ create table sharing_policy (
     decided_at timestamptz not null,
     environment store_environment not null,
     needs_device boolean not null default false, -- whether a restore needs a device mark to move a purchase
+    is_applied boolean not null default true, -- false: purchases after applied_purchase are decided by the policy before
     bundle_id text not null,
     policy text not null check (
         policy in ('firstWins', 'refuse', 'allow', 'lastRestoreWins', 'lastRestoreWinsIfLapsed')),
+    applied_purchase text, -- decided last; null: none yet
     primary key (environment, bundle_id)
 );
 
@@ -136,167 +138,6 @@ union all
 select environment, bundle_id, original_transaction_id, app_transaction_id
 from account_claim;
 
--- All purchases of the Apple account that one purchase belongs to, within one app. As joins of the view, without the subqueries,
--- the planner expects a billion rows and each call clears a hash table of megabytes. Without JIT: compiling takes longer than
--- the query.
-create function apple_account(asked_environment store_environment, asked_bundle_id text, asked_purchase text)
-returns text[]
-language sql stable set jit = off
-begin atomic
-    with recursive owned (original_transaction_id) as (
-        select asked_purchase
-        union
-        select other.original_transaction_id
-        from owned
-        cross join lateral (
-            select app_transaction_id
-            from purchase_owner
-            where environment = asked_environment and bundle_id = asked_bundle_id
-                and original_transaction_id = owned.original_transaction_id
-            offset 0
-        ) as mine
-        cross join lateral (
-            select original_transaction_id
-            from purchase_owner
-            where environment = asked_environment and bundle_id = asked_bundle_id
-                and app_transaction_id = mine.app_transaction_id
-            offset 0
-        ) as other
-    )
-    select array_agg(original_transaction_id order by original_transaction_id collate "C") from owned;
-end;
-
--- The accounts of the app that use an Apple account, and which of them are entitled. The set clause prevents inlining: for an
--- Apple account that is not shared, planning would take longer than the query.
-create function accounts_of(asked_environment store_environment, asked_bundle_id text, asked_purchases text[])
-returns table (
-    app_account_token uuid, evidence claim_evidence, since timestamptz, signed_at timestamptz, is_entitled boolean)
-language sql stable set jit = off
-begin atomic
-    select ranked.app_account_token, ranked.evidence, ranked.since, ranked.signed_at,
-        case
-            when ranked.accounts = 1 then true
-            when ranked.chosen > 0 then ranked.is_chosen
-            when ranked.policy = 'allow' then true
-            when ranked.policy = 'refuse' then false
-            else ranked.place = 1
-        end
-    from (
-        select claimant.app_account_token, claimant.evidence, claimant.since, claimant.signed_at, claimant.is_chosen,
-            count(*) over () as accounts,
-            count(*) filter (where claimant.is_chosen) over () as chosen,
-            row_number() over (
-                order by claimant.evidence, claimant.since, claimant.signed_at desc, claimant.app_account_token) as place,
-            (
-                select p.policy
-                from sharing_policy p
-                where p.environment = asked_environment and p.bundle_id = asked_bundle_id
-            ) as policy
-        from (
-            select claim.app_account_token, min(claim.evidence) as evidence,
-                (array_agg(claim.since order by claim.evidence, claim.since))[1] as since,
-                (array_agg(claim.signed_at order by claim.evidence, claim.since, claim.signed_at desc))[1] as signed_at,
-                exists (
-                    select
-                    from chosen_account chosen
-                    where chosen.environment = asked_environment and chosen.bundle_id = asked_bundle_id
-                        and chosen.app_account_token = claim.app_account_token
-                ) as is_chosen
-            from account_claim claim
-            where claim.environment = asked_environment and claim.bundle_id = asked_bundle_id
-                and claim.original_transaction_id = any (asked_purchases)
-                -- An old copy claims only what no other account owns or claims; of old copies the earliest counts.
-                and (claim.evidence <> 'old'
-                    or not exists (
-                        select
-                        from account_claim other
-                        where other.environment = asked_environment and other.bundle_id = asked_bundle_id
-                            and other.original_transaction_id = any (asked_purchases)
-                            and other.app_account_token <> claim.app_account_token
-                            and (other.evidence <> 'old'
-                                or (other.since, other.app_account_token) < (claim.since, claim.app_account_token)))
-                    and not exists (
-                        select
-                        from subscription owned
-                        where owned.environment = asked_environment and owned.bundle_id = asked_bundle_id
-                            and owned.original_transaction_id = any (asked_purchases)
-                            and owned.owner_account_token <> claim.app_account_token))
-            group by claim.app_account_token
-        ) as claimant
-    ) as ranked
-    order by ranked.place;
-end;
-
--- The account that the last accepted restore moved a purchase to; null where none did, where that account was erased, and where a
--- transaction that names an account has bought the purchase since. A renewal moves nothing back.
-create function moved_to(asked_environment store_environment, asked_bundle_id text, asked_purchase text)
-returns uuid
-language sql stable
-begin atomic
-    select case
-        when not exists (
-            select
-            from transaction bought
-            where bought.environment = asked_environment and bought.original_transaction_id = asked_purchase
-                and bought.transaction_reason = 'PURCHASE' and bought.app_account_token is not null
-                and bought.purchased_at > moved.moved_at)
-            then moved.to_account_token
-    end
-    from purchase_transfer moved
-    where moved.environment = asked_environment and moved.original_transaction_id = asked_purchase
-        and moved.bundle_id = asked_bundle_id and moved.outcome = 'accepted'
-    order by moved.id desc
-    limit 1;
-end;
-
--- Whether a purchase gives its access to an account that owns or claims it. It belongs to its owner, the account in the payload
--- that Apple signed last; without an owner, to the account that accounts_of entitles on the Apple account. Further accounts
--- share it only where an operator has allowed that. The set clause prevents inlining, as above.
-create function gives_access_to(
-    asked_environment store_environment, asked_bundle_id text, asked_purchase text, owner uuid, asked_account uuid)
-returns boolean
-language sql stable set jit = off
-begin atomic
-    select case
-        -- Where operators chose an account of this Apple account, only the chosen ones are entitled.
-        when exists (
-            select
-            from chosen_account chosen
-            where chosen.environment = asked_environment and chosen.bundle_id = asked_bundle_id
-                and (chosen.app_account_token = owner
-                    or chosen.app_account_token in (
-                        select account.app_account_token
-                        from accounts_of(
-                            asked_environment, asked_bundle_id,
-                            apple_account(asked_environment, asked_bundle_id, asked_purchase)) as account)))
-            then exists (
-                select
-                from chosen_account chosen
-                where chosen.environment = asked_environment and chosen.bundle_id = asked_bundle_id
-                    and chosen.app_account_token = asked_account)
-        when moved_to(asked_environment, asked_bundle_id, asked_purchase) is not null
-            and not exists (
-                select
-                from sharing_policy policy
-                where policy.environment = asked_environment and policy.bundle_id = asked_bundle_id
-                    and policy.policy = 'allow')
-            then moved_to(asked_environment, asked_bundle_id, asked_purchase) = asked_account
-        when asked_account = owner then true
-        else exists (
-                select
-                from accounts_of(
-                    asked_environment, asked_bundle_id,
-                    apple_account(asked_environment, asked_bundle_id, asked_purchase)) as account
-                where account.app_account_token = asked_account and account.is_entitled)
-            and (owner is null
-                or exists (
-                    select
-                    from sharing_policy policy
-                    where policy.environment = asked_environment and policy.bundle_id = asked_bundle_id
-                        and policy.policy = 'allow'))
-    end;
-end;
-
 -- Pairs of Apple's ids that belong to one customer, because a purchase names both: almost always none.
 create view customer_alias as
 with recursive link as (
@@ -326,76 +167,89 @@ from purchase_owner owner
 left join customer_alias alias using (environment, bundle_id, app_transaction_id)
 group by owner.environment, owner.bundle_id, owner.original_transaction_id;
 
--- Apple accounts that several of the app's accounts use, for operators to review. Filter by environment.
+-- The accounts that own or claim each purchase, or may use it otherwise, and whether they may use it: one decision, by AppleAccount
+-- in the library Subscriptions, from the owner of the purchase, claims, transfers, chosen accounts and the policy. A transaction that
+-- changes one of these writes the rows that change with it; see OwnershipStore.
+create table purchase_account (
+    decided_at timestamptz not null,
+    app_account_token uuid not null,
+    environment store_environment not null,
+    may_use boolean not null, -- while the purchase gives access
+    bundle_id text not null,
+    original_transaction_id text not null,
+    because text not null check (
+        because in (
+            'owner', 'claim', 'moved', 'chosen', 'shared', 'otherOwner', 'otherClaim', 'movedAway', 'notChosen', 'refused',
+            'oldCopy')),
+    primary key (environment, original_transaction_id, bundle_id, app_account_token)
+) with (fillfactor = 90);
+create index purchase_account_by_account on purchase_account (app_account_token, environment, bundle_id);
+
+-- Rises with every change of what an account may use, but changes of its purchases, which their revisions count: with both a reader
+-- knows whether an earlier answer still holds. At least the transaction's number, so that no number comes again after an erasure.
+create table account_version (
+    version bigint not null,
+    app_account_token uuid not null,
+    environment store_environment not null,
+    primary key (app_account_token, environment)
+) with (fillfactor = 80);
+
+-- For each row of a table with app_account_token and environment. Runs as its owner, because several services change such rows.
+-- OwnershipStore does the same for purchase_account, once for each account and in their order, so that two transactions do not wait for
+-- each other.
+create function raise_account_version() returns trigger
+language plpgsql security definer
+set search_path from current
+as $$
+declare
+    changed record;
+begin
+    if tg_op = 'DELETE' then
+        changed := old;
+    else
+        changed := new;
+    end if;
+    insert into account_version as known (version, app_account_token, environment)
+    values (pg_current_xact_id()::text::bigint, changed.app_account_token, changed.environment)
+    on conflict (app_account_token, environment) do update
+    set version = greatest(known.version + 1, excluded.version);
+    return null;
+end;
+$$;
+
+-- Apple accounts that several of the app's accounts use, with the strongest claim of each and whether it may use one of their
+-- purchases, for operators to review. Filter by environment.
 create view shared_account as
-select shared.environment, shared.bundle_id, shared.customer, account.app_account_token, account.evidence, account.since,
-    account.signed_at, account.is_entitled
+select claimant.environment, claimant.bundle_id, claimant.customer, claimant.app_account_token, claimant.evidence, claimant.since,
+    claimant.signed_at, served.app_account_token is not null as is_entitled
 from (
-    select claim.environment, claim.bundle_id, owned.customer,
-        array_agg(distinct claim.original_transaction_id) as purchases
+    select claim.environment, claim.bundle_id, owned.customer, claim.app_account_token, min(claim.evidence) as evidence,
+        (array_agg(claim.since order by claim.evidence, claim.since))[1] as since,
+        (array_agg(claim.signed_at order by claim.evidence, claim.since, claim.signed_at desc))[1] as signed_at,
+        count(*) over (partition by claim.environment, claim.bundle_id, owned.customer) as accounts
     from account_claim claim
     join customer_purchase owned using (environment, bundle_id, original_transaction_id)
-    group by claim.environment, claim.bundle_id, owned.customer
-    having count(distinct claim.app_account_token) filter (where claim.evidence <> 'old') > 1
-) as shared
-cross join lateral accounts_of(shared.environment, shared.bundle_id, shared.purchases) as account;
+    where claim.evidence <> 'old'
+    group by claim.environment, claim.bundle_id, owned.customer, claim.app_account_token
+) as claimant
+left join (
+    select distinct held.environment, held.bundle_id, owned.customer, held.app_account_token
+    from purchase_account held
+    join customer_purchase owned using (environment, bundle_id, original_transaction_id)
+    where held.may_use
+) as served using (environment, bundle_id, customer, app_account_token)
+where claimant.accounts > 1;
 
--- The access periods of the purchases that name an account, by account. The fast query for apps without shared Apple accounts.
--- offset 0 makes the planner look up periods by purchase even without statistics.
-create view owned_access as
-select held.owner_account_token as app_account_token, access.*
-from subscription held
+-- The access periods of each account of an app. In SQL: select product_id, reason, until from account_access where
+-- app_account_token = $1 and bundle_id = $2 and environment = 'Production' and now() <@ period. All look-ups are by index: offset 0
+-- makes the planner look up periods by purchase even without statistics.
+create view account_access as
+select held.app_account_token, access.*
+from purchase_account held
 cross join lateral (
     select *
     from access
     where environment = held.environment and original_transaction_id = held.original_transaction_id
     offset 0
 ) as access
-where held.owner_account_token is not null;
-
--- The access periods of each account of an app. In SQL: select product_id, reason, until from account_access where
--- app_account_token = $1 and bundle_id = $2 and environment = 'Production' and now() <@ period. All look-ups are by index.
-create view account_access as
-select owned.*
-from owned_access owned
-where (not exists (
-        select
-        from chosen_account chosen
-        where chosen.environment = owned.environment and chosen.bundle_id = owned.bundle_id)
-    and not exists (
-        select
-        from purchase_transfer moved
-        where moved.environment = owned.environment
-            and moved.original_transaction_id = owned.original_transaction_id))
-    or gives_access_to(
-        owned.environment, owned.bundle_id, owned.original_transaction_id, owned.app_account_token,
-        owned.app_account_token)
-union all
-select claim.app_account_token, access.*
-from (
-    select distinct claim.app_account_token, claim.environment, claim.bundle_id, held.original_transaction_id,
-        held.owner_account_token
-    from account_claim claim
-    left join subscription mine
-        on mine.environment = claim.environment and mine.original_transaction_id = claim.original_transaction_id
-        and mine.bundle_id = claim.bundle_id
-    cross join lateral (
-        select mine.original_transaction_id, mine.owner_account_token
-        where mine.original_transaction_id is not null
-        union all
-        -- A claim from an old transaction has no id of a customer, but the purchase may have one now.
-        select other.original_transaction_id, other.owner_account_token
-        from subscription other
-        where other.app_transaction_id in (claim.app_transaction_id, mine.app_transaction_id)
-            and other.environment = claim.environment and other.bundle_id = claim.bundle_id
-    ) as held
-    where held.owner_account_token is distinct from claim.app_account_token
-) as claim
-cross join lateral (
-    select *
-    from access
-    where environment = claim.environment and original_transaction_id = claim.original_transaction_id
-    offset 0
-) as access
-where gives_access_to(
-    claim.environment, claim.bundle_id, claim.original_transaction_id, claim.owner_account_token, claim.app_account_token);
+where held.may_use and access.bundle_id = held.bundle_id;

@@ -66,6 +66,8 @@ create table manual_grant (
     reason text not null
 );
 create index manual_grant_by_account on manual_grant (app_account_token, environment, bundle_id);
+create trigger raise_version after insert or update or delete on manual_grant
+    for each row execute function raise_account_version();
 
 -- The entitlements that an app's products grant, by name. Rows are only added; the greatest version of a name counts. By
 -- environment, because a test key must not change the answers in production.
@@ -82,7 +84,7 @@ create table entitlement_definition (
 );
 
 -- The original app version of an account's customer, from signed app transactions that were uploaded for it. Of the accounts that
--- uploaded one, those are entitled that would have a purchase.
+-- uploaded one, those are entitled that would have a purchase: AppleAccount decides that, too.
 create table account_app (
     original_purchased_at timestamptz,
     recorded_at timestamptz not null,
@@ -96,6 +98,8 @@ create table account_app (
     primary key (app_account_token, environment, bundle_id, identity)
 );
 create index account_app_by_identity on account_app (identity, environment, bundle_id);
+create trigger raise_version after insert or update or delete on account_app
+    for each row execute function raise_account_version();
 
 -- Consents that customers gave and withdrew. Rows are only added; the newest of a kind counts.
 create table customer_consent (

@@ -301,6 +301,9 @@ begin
     delete from api_idempotency
     where environment = asked_environment and bundle_id = asked_bundle_id
         and (asked_account = any (app_account_tokens) or customer_id = asked_customer);
+    -- Last written by erase_account and by what was decided after it.
+    delete from account_version
+    where app_account_token = asked_account and environment = asked_environment;
     update operator_action
     set subject = instead,
         note = case when customer_word is null then note else regexp_replace(note, customer_word, instead, 'g') end,

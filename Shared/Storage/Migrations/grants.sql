@@ -8,6 +8,7 @@
 -- act as any backend and any person, so that is the operator's role alone.
 -- storekeeper_console is for the console: it reads nearly everything, writes its own tables, grants, and requests that other
 -- services carry out, never the ledger or the state, but that it may erase an account.
+-- Who changes what decides who may use a purchase writes purchase_account, too: uploads, operators' choices, erasures.
 -- storekeeper_api is for the API service, which is reachable from the internet: it reads only the tables of its answers and
 -- writes only its own tables; it sets durations of products by a function. No service deletes a row of the ledger or the
 -- timeline, or changes what a row of the ledger says.
@@ -22,7 +23,7 @@ declare
     api_reads constant text[] := array[
         'schema_migration', 'api_key', 'api_cursor_secret', 'certificate_chain', 'notification', 'notification_payload',
         'transaction', 'subscription', 'access_period', 'access', 'anomaly', 'lifecycle_gap', 'timeline', 'account_claim', 'sharing_policy',
-        'chosen_account', 'purchase_transfer', 'product', 'recovery_request', 'recovery_answer', 'purchase_owner', 'owned_access', 'account_access', 'price_consent',
+        'chosen_account', 'purchase_transfer', 'product', 'recovery_request', 'recovery_answer', 'purchase_owner', 'purchase_account', 'account_version', 'account_access', 'price_consent',
         'renewal_switch', 'subscription_end', 'erased_account'];
     -- Everything but the keys and stored answers of the API, and what is between services only.
     console_reads constant text[] := array_remove(array_remove(api_reads, 'api_key'), 'api_cursor_secret') || array[
@@ -127,10 +128,12 @@ begin
             ('storekeeper_state_updater', 'insert, update (content_conflicts)', array['notification']),
             ('storekeeper_state_updater', 'insert, update (published_at, traceparent, changes)', array['timeline']),
             ('storekeeper_state_updater', 'insert, update', array[
-                'consumer_position', 'transaction', 'subscription', 'anomaly', 'account_claim', 'shared_account_notice']),
+                'consumer_position', 'transaction', 'subscription', 'anomaly', 'account_claim', 'shared_account_notice',
+                'account_version']),
             ('storekeeper_state_updater', 'update (announced_at)', array['purchase_transfer']),
+            ('storekeeper_state_updater', 'update (is_applied, applied_purchase)', array['sharing_policy']),
             ('storekeeper_state_updater', 'insert, update, delete', array[
-                'access_period', 'lifecycle_gap', 'recovery_request', 'lease']),
+                'access_period', 'lifecycle_gap', 'recovery_request', 'lease', 'purchase_account']),
             -- The progress of recalculating access; operators and the API set the duration itself.
             ('storekeeper_state_updater',
                 'update (is_duration_applied, recalculated_environment, recalculated_purchase)', array['product']),
@@ -144,12 +147,12 @@ begin
             ('storekeeper_reader', 'select (created_at, expires_at, revoked_at, id, environment, name, scopes, bundle_ids)',
                 array['api_key']),
             ('storekeeper_api', 'select, insert, update, delete', array[
-                'api_key_use', 'api_idempotency', 'customer', 'manual_grant']),
-            ('storekeeper_api', 'select, insert, update', array['apple_request_limit']),
-            ('storekeeper_console', 'select, insert, update', array['apple_request_limit']),
+                'api_key_use', 'api_idempotency', 'customer', 'manual_grant', 'purchase_account']),
+            ('storekeeper_api', 'select, insert, update', array['apple_request_limit', 'account_version']),
+            ('storekeeper_console', 'select, insert, update', array['apple_request_limit', 'account_version']),
             ('storekeeper_recovery', 'insert, update', array['apple_request_limit']),
             ('storekeeper_scheduler', 'insert, update', array['apple_request_limit']),
-            ('storekeeper_operator', 'insert, update', array['apple_request_limit']),
+            ('storekeeper_operator', 'insert, update', array['apple_request_limit', 'account_version']),
             -- Claims of accounts by an upload; claims are never deleted.
             ('storekeeper_api', 'insert, update', array['account_claim']),
             -- Refresh requests, and the audit log of API keys.
@@ -164,13 +167,15 @@ begin
                 'console_login', 'console_session', 'console_selection']),
             ('storekeeper_console', 'insert', array['operator_action', 'recovery_window', 'recovery_request']),
             ('storekeeper_console', 'insert, update', array['manual_grant']),
-            ('storekeeper_console', 'insert, update, delete', array['chosen_account']),
+            ('storekeeper_console', 'insert, update, delete', array['chosen_account', 'purchase_account']),
+            ('storekeeper_console', 'update (is_entitled)', array['account_app']),
             ('storekeeper_operator', 'insert', array['operator_action', 'recovery_window']),
             ('storekeeper_operator', 'insert, update, delete', array[
-                'product', 'sharing_policy', 'chosen_account', 'customer']),
+                'product', 'sharing_policy', 'chosen_account', 'customer', 'purchase_account']),
             ('storekeeper_operator', 'insert, update (revoked_at)', array['manual_grant', 'api_key']),
             ('storekeeper_operator', 'select (created_at, expires_at, revoked_at, id, environment, name, scopes, bundle_ids)',
                 array['api_key']),
+            ('storekeeper_operator', 'update (is_entitled)', array['account_app']),
             -- For storekeeper console login and console end.
             ('storekeeper_operator',
                 'insert, select (created_at, expires_at, used_at, name, role), update (used_at)', array['console_login']),

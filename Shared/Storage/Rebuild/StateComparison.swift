@@ -5,7 +5,7 @@ import Subscriptions
 /// Compares the state of the same purchases in two schemas of one database: the live one, and one rebuilt from its ledger.
 ///
 /// It compares the rows that depend on the set of notifications alone: subscriptions, transactions, access periods, anomalies,
-/// lifecycle gaps and the claims of transactions. It does not compare what depends on arrival: the timeline, whether a
+/// lifecycle gaps, the claims of transactions, and who may use the purchases. It does not compare what depends on arrival: the timeline, whether a
 /// notification changed the state, recovery requests, revisions, and the times of processing.
 ///
 /// Safe while the pipeline runs: all rows of a purchase are read in one snapshot, and a purchase is compared only if both
@@ -123,7 +123,7 @@ public struct StateComparison: Sendable {
     private func findings(
         _ environment: StoreEnvironment, _ parameters: [any PostgresParameter], in transaction: PostgresTransaction
     ) throws -> Findings {
-        let statements = [missingStatement] + ComparedTable.all.map { statement(comparing: $0) }
+        let statements = [missingStatement, ownedStatement] + ComparedTable.all.map { statement(comparing: $0) }
         let rows = try transaction.pipeline(statements.map { Command($0, all: parameters) })
         var findings = Findings()
         for row in rows[0] {
@@ -132,9 +132,12 @@ public struct StateComparison: Sendable {
             if try row.value("is_cut") { findings.cut.append(key) } else { findings.open.append(key) }
         }
         let excluded = Set(findings.cut + findings.open)
-        findings.differences = try zip(ComparedTable.all, rows.dropFirst()).flatMap { table, rows in
+        let ownership = try OwnershipComparison(live: live, rebuilt: rebuilt).differences(
+            of: OwnershipStore.purchases(rows[1]), in: transaction)
+        findings.differences = try zip(ComparedTable.all, rows.dropFirst(2)).flatMap { table, rows in
             try rows.map { row in try Self.difference(row, table, environment) }
-        }.filter { !excluded.contains($0.key) }
+        }
+        findings.differences = (findings.differences + ownership).filter { !excluded.contains($0.key) }
         return findings
     }
 
@@ -189,6 +192,28 @@ public struct StateComparison: Sendable {
                 where \(scope(live)) and not exists (
                     select from \(rebuilt).notification n where n.notification_uuid = known.notification_uuid)
                 group by original_transaction_id
+                """)
+    }
+
+    /// The purchases about which the schemas say, or may say, who may use them.
+    private var ownedStatement: Statement {
+        Statement(
+            unsafeSQL: """
+                select environment::text as environment, bundle_id, original_transaction_id
+                from \(live).subscription
+                where \(scope(live))
+                union
+                select environment::text, bundle_id, original_transaction_id
+                from \(rebuilt).subscription
+                where \(scope(rebuilt))
+                union
+                select environment::text, bundle_id, original_transaction_id
+                from \(live).account_claim
+                where \(scope(live))
+                union
+                select environment::text, bundle_id, original_transaction_id
+                from \(live).purchase_account
+                where \(scope(live))
                 """)
     }
 

@@ -2,6 +2,8 @@ import Contracts
 import Postgres
 import Subscriptions
 
+import struct Foundation.Date
+
 /// Replaces rows of the live schema that differ from the rebuilt ones, one purchase at a time.
 ///
 /// Each purchase is compared again under a lock that keeps the pipeline from writing purchases meanwhile. Nothing is
@@ -35,16 +37,20 @@ public struct StateRepair: Sendable {
                     or name <> 'operator_action' and not has_table_privilege(place.qualified, 'delete')
                 order by given.place
                 """)
-        return try await comparison.connection.execute(statement, ComparedTable.all.map(\.name) + ["operator_action"])
+        let names = ComparedTable.all.map(\.name) + [OwnershipComparison.table, "operator_action"]
+        return try await comparison.connection.execute(statement, names)
             .map { row in try row.value("name") }
     }
 
     /// Repairs one purchase, all its rows or none, with an entry in the audit log.
+    ///
+    /// Who may use the purchases of its Apple account is decided again, which may repair rows of other purchases.
     /// - Parameters:
     ///   - fingerprint: of the differences found before; with other differences the purchase is not touched.
     ///   - note: the entry of the audit log, written in the same transaction.
+    ///   - now: the clock of this process.
     public func repair(
-        _ key: SubscriptionKey, found fingerprint: Int,
+        _ key: SubscriptionKey, found fingerprint: Int, at now: Date,
         note: @escaping @Sendable ([StateComparison.Difference]) -> OperatorAction
     ) async throws -> Outcome {
         do {
@@ -60,6 +66,11 @@ public struct StateRepair: Sendable {
                     let rows = differences.filter { $0.table == table.name }
                     if !rows.isEmpty { try replace(rows, of: table, key, in: transaction) }
                 }
+                let apps = try transaction.execute(apps, key.environment.rawValue, key.originalTransactionId)
+                try OwnershipStore.decide(
+                    OwnershipChange(try apps.map { row in (key: key, bundleId: try row.value("bundle_id")) }), at: now,
+                    in: transaction)
+                guard !differences.isEmpty else { return .repaired(rows: 0) }
                 _ = try transaction.pipeline([OperatorActionStore.command(recording: [note(differences)])])
                 return .repaired(rows: differences.count)
             }
@@ -87,9 +98,24 @@ public struct StateRepair: Sendable {
         guard bodies.count == rebuilt.count, inserted == bodies.count else { throw Taken() }
     }
 
-    /// `LedgerStore.apply` takes a conflicting lock on this table before it writes; readers are not blocked.
+    /// `LedgerStore.apply` takes a conflicting lock on the first table before it writes, and every other transaction that changes
+    /// who may use a purchase takes one on another of them; readers are not blocked.
     private var lock: Statement {
-        Statement(unsafeSQL: "lock table \(comparison.live).subscription in exclusive mode")
+        let tables = ["subscription", "account_claim", "purchase_transfer", "chosen_account", "sharing_policy"]
+        let names = tables.map { "\(comparison.live).\($0)" }.joined(separator: ", ")
+        return Statement(unsafeSQL: "lock table \(names) in exclusive mode")
+    }
+
+    /// The apps in which a purchase may belong to an account.
+    private var apps: Statement {
+        let tables = ["subscription", "account_claim", OwnershipComparison.table].map { table in
+            """
+            select bundle_id
+            from \(comparison.live).\(table)
+            where environment = $1::text::\(comparison.live).store_environment and original_transaction_id = $2::text
+            """
+        }
+        return Statement(unsafeSQL: tables.joined(separator: "\nunion\n"))
     }
 
     /// Rebuilt rows as JSON, because their row types belong to the other schema.
@@ -139,6 +165,7 @@ public struct StateRepair: Sendable {
 }
 
 extension Collection where Element == StateComparison.Difference {
-    /// A hash of the differences, stable within this process.
-    public var fingerprint: Int { Array(self).hashValue }
+    /// A hash of the differences, stable within this process. Without those that the repair of another purchase of the same Apple
+    /// account may have repaired.
+    public var fingerprint: Int { filter { $0.table != OwnershipComparison.table }.hashValue }
 }

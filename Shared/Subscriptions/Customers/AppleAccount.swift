@@ -18,6 +18,9 @@ public struct AppleAccount: Sendable, Equatable {
     private let owners: [SubscriptionKey: String]
     /// The accounts to which restores moved purchases.
     private let moved: [SubscriptionKey: String]
+    /// The accounts that claim the purchases, with any evidence.
+    private let claimants: [SubscriptionKey: Set<String>]
+    private let bundleId: String
 
     /// Whether several of the app's accounts use one Apple account; operators are shown every such account.
     public var isShared: Bool { appAccountTokens.count > 1 }
@@ -32,18 +35,55 @@ public struct AppleAccount: Sendable, Equatable {
     public func entitledTokens(
         to purchase: SubscriptionKey, _ policy: SharingPolicy, chosen: Set<String> = []
     ) -> [String] {
-        let owner = owners[purchase]
-        let users = appAccountTokens + [owner].compactMap(\.self).filter { !appAccountTokens.contains($0) }
-        let selected = users.filter(chosen.contains)
-        guard selected.isEmpty else { return selected }
-        if policy != .allow, let account = moved[purchase] { return [account] }
-        if let owner { return policy == .allow ? users : [owner] }
-        guard isShared else { return users }
-        return switch policy {
-        case .allow: users
-        case .refuse: []
-        case .firstWins, .lastRestoreWins, .lastRestoreWinsIfLapsed: Array(users.prefix(1))
+        decision(on: purchase, policy, chosen: chosen).entitled
+    }
+
+    /// The app's accounts that own, claim or may use the purchases, and why each may use them or may not. The entitled ones of a
+    /// purchase come first, in the order of ``entitledTokens(to:_:chosen:)``.
+    public func accounts(_ policy: SharingPolicy, chosen: Set<String> = []) -> [PurchaseAccount] {
+        keys.flatMap { purchase in
+            let (entitled, because, others) = decision(on: purchase, policy, chosen: chosen)
+            let (owner, users) = (owners[purchase], users(of: purchase))
+            let rest = claimants[purchase, default: []].union([owner].compactMap(\.self)).subtracting(entitled)
+            return entitled.map { token in
+                account(token, of: purchase, mayUse: true, because == .shared && token == owner ? .owner : because)
+            }
+                + rest.sorted().map { token in
+                    account(token, of: purchase, mayUse: false, users.contains(token) ? others : .oldCopy)
+                }
         }
+    }
+
+    /// The entitled accounts, the rule that entitles them, and why the other users are not entitled. The numbers of the rules are
+    /// those of the library's documentation.
+    private func decision(
+        on purchase: SubscriptionKey, _ policy: SharingPolicy, chosen: Set<String>
+    ) -> (entitled: [String], because: PurchaseAccount.Reason, others: PurchaseAccount.Reason) {
+        let (owner, users) = (owners[purchase], users(of: purchase))
+        // W1
+        let selected = users.filter(chosen.contains)
+        guard selected.isEmpty else { return (selected, .chosen, .notChosen) }
+        // W2
+        if policy != .allow, let account = moved[purchase] { return ([account], .moved, .movedAway) }
+        // W3
+        if policy == .allow, users.count > 1 { return (users, .shared, .oldCopy) }
+        // W4
+        if let owner { return ([owner], .owner, .otherOwner) }
+        // W5
+        guard isShared else { return (users, .claim, .oldCopy) }
+        // W6, W7
+        return policy == .refuse ? ([], .refused, .refused) : (Array(users.prefix(1)), .claim, .otherClaim)
+    }
+
+    /// The accounts that the policy and operators decide between. An owner that Set App Account Token named may have no claim.
+    private func users(of purchase: SubscriptionKey) -> [String] {
+        appAccountTokens + [owners[purchase]].compactMap(\.self).filter { !appAccountTokens.contains($0) }
+    }
+
+    private func account(
+        _ token: String, of purchase: SubscriptionKey, mayUse: Bool, _ because: PurchaseAccount.Reason
+    ) -> PurchaseAccount {
+        PurchaseAccount(key: purchase, bundleId: bundleId, appAccountToken: token, mayUse: mayUse, because: because)
     }
 
     /// Whether an account of the app claims or owns one of the purchases.
@@ -96,6 +136,8 @@ public struct AppleAccount: Sendable, Equatable {
 
     private init(_ purchases: Set<OwnedPurchase>, claims: [AccountClaim], moves: [SubscriptionKey: PurchaseMove]) {
         keys = Set(purchases.map(\.key)).sorted()
+        bundleId = purchases.first?.bundleId ?? ""
+        claimants = claims.reduce(into: [:]) { $0[$1.key, default: []].insert($1.appAccountToken) }
         owners = Dictionary(
             purchases.compactMap { one in one.appAccountToken.map { (one.key, $0) } }, uniquingKeysWith: min)
         moved = keys.reduce(into: [:]) { moved, key in
@@ -112,7 +154,7 @@ public struct AppleAccount: Sendable, Equatable {
             if left.isBefore(right) || right.isBefore(left) { return left.isBefore(right) }
             return left.appAccountToken < right.appAccountToken
         }
-        // An old copy claims only what no other account owns or claims. It is the first where all others are old, too.
+        // W8: an old copy claims only what no other account owns or claims. It is the first where all others are old, too.
         appAccountTokens = ordered.enumerated().filter { place, claim in
             claim.evidence != .old || (place == 0 && named.isSubset(of: [claim.appAccountToken]))
         }.map(\.element.appAccountToken)

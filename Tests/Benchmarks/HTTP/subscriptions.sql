@@ -35,6 +35,13 @@ insert into access_period (
 select tstzrange(bought, bought + interval '30 days'), notification, 'Sandbox', purchase, 'com.example.app', 'pro.monthly',
     'transaction', purchase
 from given;
+insert into purchase_account (
+    decided_at, app_account_token, environment, may_use, bundle_id, original_transaction_id, because)
+select bought, account, 'Sandbox', true, 'com.example.app', purchase, 'owner'
+from given;
+insert into account_version (version, app_account_token, environment)
+select number + 1, account, 'Sandbox'
+from given;
 insert into account_claim (
     since, signed_at, app_account_token, environment, bundle_id, original_transaction_id, evidence)
 select bought, bought, account, 'Sandbox', 'com.example.app', purchase, 'apple'

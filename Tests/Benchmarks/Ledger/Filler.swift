@@ -44,7 +44,7 @@ struct Filler {
         let passes = subscriptions / Int(try known[0].value("each", as: Int64.self)) + 1
         for first in stride(from: 0, to: passes, by: 500) {
             let last = min(first + 500, passes) - 1
-            for table in ["subscription", "access_period", "account_claim"] {
+            for table in ["subscription", "access_period", "account_claim", "purchase_account", "account_version"] {
                 try await connection.run(
                     unsafeScript: try await Reference.insertion(
                         into: table, connection, pass: "pass::text",

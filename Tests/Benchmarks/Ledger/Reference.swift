@@ -13,7 +13,7 @@ struct Reference {
     /// What the one transaction writes, in its order.
     static let tables = [
         "notification", "notification_payload", "transaction", "subscription", "access_period", "timeline", "anomaly",
-        "account_claim", "lifecycle_gap", "recovery_request",
+        "account_claim", "purchase_account", "account_version", "lifecycle_gap", "recovery_request",
     ]
 
     let url: String

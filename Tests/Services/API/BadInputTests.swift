@@ -130,7 +130,8 @@ struct BadInputTests {
             try await body(api)
             let connection = TestDatabase.connection(api.database)
             for table in [
-                "customer", "manual_grant", "api_idempotency", "account_claim", "notification", "recovery_request",
+                "customer", "manual_grant", "api_idempotency", "account_claim", "purchase_account", "notification",
+                "recovery_request",
                 "operator_action", "entitlement_definition", "account_app", "customer_consent",
                 "erased_account",
             ] {

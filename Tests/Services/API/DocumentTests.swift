@@ -161,7 +161,7 @@ struct DocumentedAnswers {
         try await state.connection.run(
             unsafeScript: """
                 truncate api_key, api_key_use, customer, manual_grant, api_idempotency, notification, subscription, transaction, access_period,
-                    account_claim, timeline, notification_payload, recovery_request, entitlement_definition,
+                    account_claim, purchase_account, timeline, notification_payload, recovery_request, entitlement_definition,
                     account_app, customer_consent, erased_account
                 """)
         let key = try await api.key(bundleIds: [SampleState.app])

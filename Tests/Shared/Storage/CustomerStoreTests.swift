@@ -100,7 +100,9 @@ import Testing
                     #expect(found.count == expected.count)
                     #expect(Set(found) == Set(expected))
                 }
-                #expect(try await sharing.unchoose(Self.tokens[3], of: Self.app, in: .production))
+                #expect(
+                    try await sharing.unchoose(
+                        Self.tokens[3], of: Self.app, in: .production, at: Fixtures.now))
             }
             #expect(try await store.sharedAccounts(in: .sandbox).isEmpty)
         }

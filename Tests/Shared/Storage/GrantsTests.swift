@@ -224,10 +224,10 @@ import Testing
     @Test func `The API reads only the tables of its answers and writes only its own tables`() async throws {
         try await Self.withGrants { database, owner async throws in
             let tables = try await owner.execute(Self.tables).map { row in try row.value("name", as: String.self) }
-            let own = ["api_key_use", "api_idempotency", "customer", "manual_grant"]
+            let own = ["api_key_use", "api_idempotency", "customer", "manual_grant", "purchase_account"]
             let added = [
                 "account_claim", "recovery_request", "operator_action", "entitlement_definition", "account_app",
-                "customer_consent", "purchase_transfer", "apple_request_limit",
+                "customer_consent", "purchase_transfer", "apple_request_limit", "account_version",
             ]
             try await Self.acting(as: "storekeeper_api", in: database) { api async throws in
                 _ = try await api.run(unsafeScript: "select * from account_access")
@@ -255,9 +255,10 @@ import Testing
     @Test func `The console changes what people give and request, and nothing that Apple said`() async throws {
         try await Self.withGrants { database, owner async throws in
             let tables = try await owner.execute(Self.tables).map { row in try row.value("name", as: String.self) }
-            let own = ["console_login", "console_session", "console_selection", "chosen_account"]
+            let own = ["console_login", "console_session", "console_selection", "chosen_account", "purchase_account"]
             let added = [
                 "operator_action", "recovery_window", "recovery_request", "manual_grant", "apple_request_limit",
+                "account_version",
             ]
             try await Self.acting(as: "storekeeper_console", in: database) { console async throws in
                 _ = try await console.run(unsafeScript: "select * from account_access")

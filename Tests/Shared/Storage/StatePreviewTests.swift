@@ -111,6 +111,7 @@ import Testing
             #expect(Self.sorted(recorded.transfers) == Self.sorted(previews[0].transfers))
         }
         _ = try await ledger.apply(scenario.uploaded, moving: [], recordedAt: Fixtures.now.addingTimeInterval(1))
+        try await OwnershipStoreTests.expectDecided(connection, of: scenario.app)
         let stored = try await Stored(
             scenario, of: Set(previews.flatMap(\.purchases.keys)).sorted(), on: connection)
         for (index, (token, preview)) in zip(scenario.tokens, previews).enumerated() {

@@ -100,6 +100,12 @@ import Testing
             "since"
         ),
         (
+            """
+            update purchase_account set may_use = not may_use
+            where ctid = (select min(ctid) from purchase_account where original_transaction_id = '28' and environment = 'Production')
+            """, "purchase_account", "may_use"
+        ),
+        (
             "delete from subscription where original_transaction_id = '29' and environment = 'Production'",
             "subscription", "the row is missing"
         ),

@@ -1,0 +1,160 @@
+import Contracts
+import Postgres
+import Subscriptions
+
+/// What decides who may use some purchases of an app, and who may use them by the stored decision.
+struct OwnershipInputs: Sendable {
+    var rule = SharingStore.Rule()
+    var purchases: [OwnedPurchase] = []
+    var claims: [AccountClaim] = []
+    /// In the order of their acceptance.
+    var moves: [PurchaseMove] = []
+    /// The accounts that operators chose; among others those that own or claim the purchases.
+    var chosen: Set<String> = []
+    /// The stored decision.
+    var held: [PurchaseAccount] = []
+
+    var accounts: [AppleAccount] { AppleAccount.all(in: claims, purchases: purchases, moves: moves) }
+
+    /// - Parameter policy: nil means the policy of the app.
+    func decided(by policy: SharingPolicy? = nil) -> [PurchaseAccount] {
+        accounts.flatMap { $0.accounts(policy ?? rule.policy, chosen: chosen) }
+    }
+
+    /// Apple's ids of the customers.
+    var customers: Set<String> {
+        Set(purchases.compactMap(\.appTransactionId)).union(claims.compactMap(\.appTransactionId))
+    }
+
+    /// The commands that read the inputs of purchases; ``read(_:)`` decodes their results.
+    static func commands(reading purchases: Set<OwnershipChange.Name>) -> [Command] {
+        let sorted = purchases.sorted { $0.id < $1.id }
+        let (environments, bundles, ids) = (
+            sorted.map(\.app.environment.rawValue), sorted.map(\.app.bundleId), sorted.map(\.id)
+        )
+        return [
+            Command(SharingStore.policies), Command(owned, environments, bundles, ids),
+            Command(claims, environments, bundles, ids), Command(moves, environments, bundles, ids),
+            Command(chosen, environments, bundles, ids), Command(held, environments, bundles, ids),
+        ]
+    }
+
+    static func read(_ rows: ArraySlice<Rows>) throws -> [CoverageStore.App: OwnershipInputs] {
+        var inputs: [CoverageStore.App: OwnershipInputs] = [:]
+        let first = rows.startIndex
+        func each(_ place: Int, _ body: (Row, CoverageStore.App, inout OwnershipInputs) throws -> Void) throws {
+            for row in rows[first + place] {
+                let app = CoverageStore.App(
+                    try StoreEnvironment(stored: row.value("environment")), try row.value("bundle_id"))
+                try body(row, app, &inputs[app, default: OwnershipInputs()])
+            }
+        }
+        try each(1) { row, app, inputs in
+            inputs.purchases.append(
+                OwnedPurchase(
+                    key: try SubscriptionStore.key(row), bundleId: app.bundleId,
+                    appTransactionId: try row.optional("app_transaction_id"),
+                    appAccountToken: try row.optional("owner_account"), boughtAt: try row.optional("bought_at")))
+        }
+        try each(2) { row, app, inputs in
+            inputs.claims.append(try AccountClaim(row, of: app.bundleId, in: app.environment))
+        }
+        try each(3) { row, _, inputs in inputs.moves.append(try TransferStore.move(row)) }
+        try each(4) { row, _, inputs in inputs.chosen.insert(try row.value("app_account_token")) }
+        try each(5) { row, app, inputs in
+            inputs.held.append(
+                PurchaseAccount(
+                    key: try SubscriptionStore.key(row), bundleId: app.bundleId,
+                    appAccountToken: try row.value("app_account_token"), mayUse: try row.value("may_use"),
+                    because: PurchaseAccount.Reason(rawValue: try row.value("because")) ?? .refused))
+        }
+        for (app, rule) in try SharingStore.rules(rows[first]) { inputs[app]?.rule = rule }
+        return inputs
+    }
+
+    static let statements = [owned, claims, moves, chosen, held]
+
+    private static let given = """
+        unnest($1::text[], $2::text[], $3::text[]) as given (given_environment, given_bundle, given_purchase)
+        """
+
+    /// One look-up by index for each purchase, see ``PurchaseKeys``.
+    private static func lookingUp(_ table: String, _ condition: String = "") -> String {
+        """
+        from \(given)
+        cross join lateral (
+            select *
+            from \(table)
+            where environment = given_environment::store_environment and original_transaction_id = given_purchase
+                and bundle_id = given_bundle\(condition)
+            offset 0
+        ) as \(table)
+        """
+    }
+
+    private static let owned = Statement(
+        "ownership-purchases",
+        unsafeSQL: """
+            select environment::text as environment, bundle_id, original_transaction_id, app_transaction_id,
+                owner_account_token::text as owner_account, bought_at
+            \(lookingUp("subscription"))
+            cross join lateral (
+                select max(purchased_at) as bought_at
+                from transaction
+                where environment = given_environment::store_environment and original_transaction_id = given_purchase
+                    and transaction_reason = 'PURCHASE' and app_account_token is not null
+            ) as bought
+            """)
+
+    private static let claims = Statement(
+        "ownership-claims",
+        unsafeSQL: """
+            select environment::text as environment, bundle_id, original_transaction_id, app_transaction_id,
+                app_account_token::text as app_account_token, since, signed_at, evidence::text as evidence
+            \(lookingUp("account_claim"))
+            """)
+
+    private static let moves = Statement(
+        "ownership-moves",
+        unsafeSQL: """
+            select environment::text as environment, bundle_id, original_transaction_id,
+                to_account_token::text as to_account, moved_at, is_counted
+            \(lookingUp("purchase_transfer", " and outcome = 'accepted'"))
+            order by id
+            """)
+
+    /// Looks nothing up where no account was chosen.
+    private static let chosen = Statement(
+        "ownership-chosen",
+        unsafeSQL: """
+            select distinct environment::text as environment, bundle_id, app_account_token::text as app_account_token
+            from \(given)
+            cross join lateral (
+                select app_account_token as token
+                from account_claim
+                where environment = given_environment::store_environment and original_transaction_id = given_purchase
+                    and bundle_id = given_bundle
+                union all
+                select owner_account_token
+                from subscription
+                where environment = given_environment::store_environment and original_transaction_id = given_purchase
+                    and bundle_id = given_bundle
+            ) as named
+            cross join lateral (
+                select *
+                from chosen_account
+                where environment = given_environment::store_environment and bundle_id = given_bundle
+                    and app_account_token = token
+                offset 0
+            ) as chosen
+            where exists (select from chosen_account)
+            """)
+
+    private static let held = Statement(
+        "ownership-held",
+        unsafeSQL: """
+            select environment::text as environment, bundle_id, original_transaction_id,
+                app_account_token::text as app_account_token, may_use, because
+            \(lookingUp("purchase_account"))
+            """)
+}

@@ -1,0 +1,205 @@
+import Contracts
+import Postgres
+import Subscriptions
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// Writes who may use which purchase (`purchase_account`), decided by ``AppleAccount`` alone.
+///
+/// A transaction that changes what decides it, such as a claim, calls ``decide(_:at:in:)`` after its other writes.
+enum OwnershipStore {
+    /// Decides about all purchases of the Apple accounts that a change concerns, and writes the rows that differ.
+    static func decide(_ change: OwnershipChange, at now: Date, in transaction: PostgresTransaction) throws {
+        guard !change.isEmpty else { return }
+        let inputs = try lockedInputs(of: change, in: transaction)
+        _ = try transaction.pipeline([Command(OwnershipLock.end)] + writes(of: inputs, at: now))
+    }
+
+    /// Locks all Apple accounts that a change will concern, before it is decided what changes.
+    static func lock(_ change: OwnershipChange, in transaction: PostgresTransaction) throws {
+        _ = try lockedInputs(of: change, in: transaction)
+        _ = try transaction.pipeline([Command(OwnershipLock.end)])
+    }
+
+    /// Reads the inputs until all Apple accounts that they show are locked: almost always once. Otherwise all locks are given back
+    /// and taken in their order, because two transactions that each lack a name of the other would wait for each other.
+    private static func lockedInputs(
+        of change: OwnershipChange, in transaction: PostgresTransaction
+    ) throws -> [CoverageStore.App: OwnershipInputs] {
+        var names = change.locks
+        while true {
+            _ = try transaction.pipeline([Command(OwnershipLock.begin)] + OwnershipLock.commands(names))
+            let inputs = try inputs(of: change, in: transaction)
+            let customers = inputs.flatMap { app, inputs in
+                inputs.customers.map { OwnershipLock.customer(OwnershipChange.Name(app: app, id: $0)) }
+            }
+            let count = names.count
+            names.formUnion(customers)
+            if names.count == count || OwnershipLock.isAll(count) { return inputs }
+            _ = try transaction.pipeline([Command(OwnershipLock.giveBack)])
+        }
+    }
+
+    /// The inputs of all purchases of the Apple accounts that a change concerns.
+    /// - Parameter account: whose purchases they concern, too.
+    static func inputs(
+        of change: OwnershipChange, account: (token: UUID, app: CoverageStore.App)? = nil,
+        in transaction: PostgresTransaction
+    ) throws -> [CoverageStore.App: OwnershipInputs] {
+        let found = try purchases(transaction.pipeline([command(reachedFrom: change, account: account)])[0])
+        return try OwnershipInputs.read(transaction.pipeline(OwnershipInputs.commands(reading: found))[...])
+    }
+
+    /// The commands that turn the stored decision into the one by the inputs.
+    private static func writes(of inputs: [CoverageStore.App: OwnershipInputs], at now: Date) -> [Command] {
+        let held = inputs.values.reduce(into: Set<PurchaseAccount>()) { $0.formUnion($1.held) }
+        let decided = inputs.values.reduce(into: Set<PurchaseAccount>()) { $0.formUnion($1.decided()) }
+        let (gone, new) = (held.subtracting(decided), decided.subtracting(held))
+        let kept = Set(new.map(Place.init))
+        let removed = gone.filter { !kept.contains(Place($0)) }
+        var commands: [Command] = []
+        if !removed.isEmpty {
+            commands.append(
+                Command(
+                    remove, removed.map(\.key.environment.rawValue), removed.map(\.key.originalTransactionId),
+                    removed.map(\.bundleId), removed.map(\.account)))
+        }
+        if !new.isEmpty {
+            let new = Array(new)
+            commands.append(
+                Command(
+                    upsert, now, new.map(\.key.environment.rawValue), new.map(\.key.originalTransactionId),
+                    new.map(\.bundleId), new.map(\.account), new.map(\.mayUse), new.map(\.because.rawValue)))
+        }
+        let changed = Array(gone.union(new))
+        if !changed.isEmpty {
+            commands.append(Command(raise, changed.map(\.account), changed.map(\.key.environment.rawValue)))
+        }
+        return commands
+    }
+
+    private struct Place: Hashable {
+        var key: SubscriptionKey
+        var bundleId: String
+        var appAccountToken: String
+
+        init(_ account: PurchaseAccount) {
+            (key, bundleId, appAccountToken) = (account.key, account.bundleId, account.appAccountToken)
+        }
+    }
+
+    /// Selects all purchases of the Apple accounts that a change concerns, and of those whose purchases an account owns, claims or
+    /// may use.
+    static func command(
+        reachedFrom change: OwnershipChange, account: (token: UUID, app: CoverageStore.App)? = nil
+    ) -> Command {
+        let (purchases, customers) = (Array(change.purchases), Array(change.customers))
+        return Command(
+            reached, purchases.map(\.app.environment.rawValue), purchases.map(\.app.bundleId), purchases.map(\.id),
+            customers.map(\.app.environment.rawValue), customers.map(\.app.bundleId), customers.map(\.id),
+            account?.token, account?.app.environment.rawValue, account?.app.bundleId)
+    }
+
+    static func purchases(_ rows: Rows) throws -> Set<OwnershipChange.Name> {
+        try rows.reduce(into: []) { found, row in
+            let app = CoverageStore.App(
+                try StoreEnvironment(stored: row.value("environment")), try row.value("bundle_id"))
+            found.insert(OwnershipChange.Name(app: app, id: try row.value("original_transaction_id")))
+        }
+    }
+
+    static let statements = OwnershipLock.statements + OwnershipInputs.statements + [reached, remove, upsert, raise]
+
+    /// As joins of the view, without the subqueries, the planner expects a billion rows and each call clears a hash table of
+    /// megabytes.
+    private static let reached = Statement(
+        "ownership-reached",
+        """
+        with recursive owned (environment, bundle_id, original_transaction_id) as (
+            (
+                select environment::store_environment, bundle_id, original_transaction_id
+                from unnest($1::text[], $2::text[], $3::text[]) as given (environment, bundle_id, original_transaction_id)
+                union
+                select named.environment, named.bundle_id, named.original_transaction_id
+                from unnest($4::text[], $5::text[], $6::text[]) as given (given_environment, given_bundle, given_customer)
+                cross join lateral (
+                    select environment, bundle_id, original_transaction_id
+                    from purchase_owner
+                    where environment = given_environment::store_environment and bundle_id = given_bundle
+                        and app_transaction_id = given_customer
+                    offset 0
+                ) as named
+                union
+                select environment, bundle_id, original_transaction_id
+                from purchase_account
+                where app_account_token = $7::uuid and environment = $8::text::store_environment
+                    and bundle_id = $9::text
+            )
+            union
+            select owned.environment, owned.bundle_id, other.original_transaction_id
+            from owned
+            cross join lateral (
+                select app_transaction_id
+                from purchase_owner
+                where environment = owned.environment and bundle_id = owned.bundle_id
+                    and original_transaction_id = owned.original_transaction_id
+                offset 0
+            ) as mine
+            cross join lateral (
+                select original_transaction_id
+                from purchase_owner
+                where environment = owned.environment and bundle_id = owned.bundle_id
+                    and app_transaction_id = mine.app_transaction_id
+                offset 0
+            ) as other
+        )
+        select environment::text as environment, bundle_id, original_transaction_id from owned
+        """)
+
+    private static let remove = Statement(
+        "ownership-remove",
+        """
+        delete from purchase_account
+        using unnest($1::text[], $2::text[], $3::text[], $4::uuid[])
+            as gone (environment, original_transaction_id, bundle_id, app_account_token)
+        where purchase_account.environment = gone.environment::store_environment
+            and purchase_account.original_transaction_id = gone.original_transaction_id
+            and purchase_account.bundle_id = gone.bundle_id
+            and purchase_account.app_account_token = gone.app_account_token
+        """)
+
+    /// As the function `raise_account_version`.
+    private static let raise = Statement(
+        "ownership-raise",
+        """
+        insert into account_version as known (version, app_account_token, environment)
+        select pg_current_xact_id()::text::bigint, app_account_token, environment::store_environment
+        from (
+            select distinct app_account_token, environment
+            from unnest($1::uuid[], $2::text[]) as given (app_account_token, environment)
+        ) as changed
+        order by app_account_token, environment
+        on conflict (app_account_token, environment) do update
+        set version = greatest(known.version + 1, excluded.version)
+        """)
+
+    private static let upsert = Statement(
+        "ownership-upsert",
+        """
+        insert into purchase_account (
+            decided_at, environment, original_transaction_id, bundle_id, app_account_token, may_use, because)
+        select $1::timestamptz, environment::store_environment, original_transaction_id, bundle_id, app_account_token,
+            may_use, because
+        from unnest($2::text[], $3::text[], $4::text[], $5::uuid[], $6::boolean[], $7::text[])
+            as given (environment, original_transaction_id, bundle_id, app_account_token, may_use, because)
+        order by environment, original_transaction_id, bundle_id, app_account_token
+        on conflict (environment, original_transaction_id, bundle_id, app_account_token) do update
+        set decided_at = excluded.decided_at, may_use = excluded.may_use, because = excluded.because
+        """)
+}
+
+extension PurchaseAccount {
+    /// `PurchaseEvent` drops tokens that are no UUID; this is a safeguard.
+    fileprivate var account: UUID { UUID(uuidString: appAccountToken) ?? .zero }
+}
