@@ -156,7 +156,8 @@ create table access_period (
         hashtextextended(original_transaction_id, 0) with =, hashtextextended(original_transaction_id, 1) with =,
         environment with =, period with &&)
 ) with (fillfactor = 90); -- a later notification often confirms the same period: an update without new index entries
-create index access_period_by_purchase on access_period (environment, original_transaction_id);
+-- In time order, so that the view access sorts nothing.
+create index access_period_by_purchase on access_period (environment, original_transaction_id, lower(period));
 -- The next moment at which access changes by the clock alone.
 create index access_period_by_start on access_period (lower(period));
 create index access_period_by_end on access_period (upper(period)) where not upper_inf(period);
@@ -168,10 +169,10 @@ create index access_period_without_duration on access_period (bundle_id, product
 create view access as
 select period, notification_uuid, environment, original_transaction_id, bundle_id, product_id, reason, transaction_id,
     min(upper(period)) filter (where is_last) over (
-        partition by environment, original_transaction_id order by lower(period)
+        partition by environment, original_transaction_id order by starts_at
         rows between current row and unbounded following) as until
 from (
-    select *,
+    select *, lower(period) as starts_at,
         (lead(lower(period)) over later is distinct from upper(period)
             or lead(product_id) over later is distinct from product_id) as is_last
     from access_period

@@ -244,7 +244,8 @@ where claimant.accounts > 1;
 -- app_account_token = $1 and bundle_id = $2 and environment = 'Production' and now() <@ period. All look-ups are by index: offset 0
 -- makes the planner look up periods by purchase even without statistics.
 create view account_access as
-select held.app_account_token, access.*
+select held.app_account_token, access.period, access.notification_uuid, held.environment, held.original_transaction_id,
+    held.bundle_id, access.product_id, access.reason, access.transaction_id, access.until
 from purchase_account held
 cross join lateral (
     select *

@@ -111,50 +111,49 @@ enum OwnershipStore {
 
     static let statements = OwnershipLock.statements + OwnershipInputs.statements + [reached, remove, upsert, raise]
 
-    /// As joins of the view, without the subqueries, the planner expects a billion rows and each call clears a hash table of
-    /// megabytes.
+    /// Purchases and Apple's ids of customers take turns, so that a customer of thousands of purchases costs no more for each. As
+    /// joins of the view, without the subqueries, the planner expects a billion rows and each call clears a hash table of megabytes.
     private static let reached = Statement(
         "ownership-reached",
         """
-        with recursive owned (environment, bundle_id, original_transaction_id) as (
+        with recursive named (is_customer, environment, bundle_id, id) as (
             (
-                select environment::store_environment, bundle_id, original_transaction_id
-                from unnest($1::text[], $2::text[], $3::text[]) as given (environment, bundle_id, original_transaction_id)
+                select false, environment::store_environment, bundle_id, id
+                from unnest($1::text[], $2::text[], $3::text[]) as given (environment, bundle_id, id)
                 union
-                select named.environment, named.bundle_id, named.original_transaction_id
-                from unnest($4::text[], $5::text[], $6::text[]) as given (given_environment, given_bundle, given_customer)
-                cross join lateral (
-                    select environment, bundle_id, original_transaction_id
-                    from purchase_owner
-                    where environment = given_environment::store_environment and bundle_id = given_bundle
-                        and app_transaction_id = given_customer
-                    offset 0
-                ) as named
+                select true, environment::store_environment, bundle_id, id
+                from unnest($4::text[], $5::text[], $6::text[]) as given (environment, bundle_id, id)
                 union
-                select environment, bundle_id, original_transaction_id
+                select false, environment, bundle_id, original_transaction_id
                 from purchase_account
                 where app_account_token = $7::uuid and environment = $8::text::store_environment
                     and bundle_id = $9::text
             )
             union
-            select owned.environment, owned.bundle_id, other.original_transaction_id
-            from owned
+            select not named.is_customer, named.environment, named.bundle_id, next.id
+            from named
             cross join lateral (
-                select app_transaction_id
-                from purchase_owner
-                where environment = owned.environment and bundle_id = owned.bundle_id
-                    and original_transaction_id = owned.original_transaction_id
-                offset 0
-            ) as mine
-            cross join lateral (
-                select original_transaction_id
-                from purchase_owner
-                where environment = owned.environment and bundle_id = owned.bundle_id
-                    and app_transaction_id = mine.app_transaction_id
-                offset 0
-            ) as other
+                (
+                    select app_transaction_id as id
+                    from purchase_owner
+                    where not named.is_customer and environment = named.environment and bundle_id = named.bundle_id
+                        and original_transaction_id = named.id
+                    offset 0
+                )
+                union all
+                (
+                    select original_transaction_id
+                    from purchase_owner
+                    where named.is_customer and environment = named.environment and bundle_id = named.bundle_id
+                        and app_transaction_id = named.id
+                    offset 0
+                )
+            ) as next
+            where next.id is not null
         )
-        select environment::text as environment, bundle_id, original_transaction_id from owned
+        select environment::text as environment, bundle_id, id as original_transaction_id
+        from named
+        where not is_customer
         """)
 
     private static let remove = Statement(

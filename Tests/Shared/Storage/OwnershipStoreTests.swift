@@ -176,4 +176,30 @@ import Testing
             try await Self.expectDecided(connection)
         }
     }
+
+    @Test func `The access of an account is read by indexes alone, and nothing is sorted`() async throws {
+        var fixtures = Fixtures(seed: 1040)
+        let token = CustomerStoreTests.tokens[0]
+        let entry = CustomerStoreTests.purchase("1", of: token, by: "70", day: 0, &fixtures)
+        try await CustomerStoreTests.use([entry]) { connection async throws in
+            let plan = try await connection.transaction { transaction in
+                // Of tables with one row a plan without this would read all of it.
+                try transaction.run(unsafeScript: "set local enable_seqscan = off")
+                return try transaction.execute(
+                    Statement(
+                        unsafeSQL: """
+                            explain (costs off)
+                            select product_id, reason, until
+                            from account_access
+                            where app_account_token = '\(token)' and bundle_id = '\(Self.app)'
+                                and environment = 'Production' and now() <@ period
+                            """)
+                ).map { row in try row.value(at: 0, as: String.self) }
+            }
+            let text = plan.joined(separator: "\n")
+            #expect(!text.contains("Sort") && !text.contains("Seq Scan"), "\(text)")
+            #expect(
+                text.contains("purchase_account_by_account") && text.contains("access_period_by_purchase"), "\(text)")
+        }
+    }
 }
