@@ -14,4 +14,6 @@ struct Limits: Sendable {
     var reading: Duration = .seconds(10)
     /// Time for Kafka to acknowledge.
     var acknowledgement: Duration = .seconds(5)
+    /// Time for one partition to do so, after which another one gets the notification, too; the deduplicator drops the repeat.
+    var patience: Duration { min(.seconds(1), acknowledgement / 4) }
 }

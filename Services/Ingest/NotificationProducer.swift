@@ -16,14 +16,17 @@ final class NotificationProducer: Sendable {
     private let producer: Producer
     private let limits: Limits
     private let logger: Logger
+    private let unreachableBrokers: @Sendable () -> String?
     private let instant: @Sendable () -> ContinuousClock.Instant
     private let state: Mutex<State>
     private let fatal = Metric.producerFatal.counter()
     private let inFlight = Metric.ingestInFlight.gauge()
 
     init(
-        producer: Producer, limits: Limits, instant: @escaping @Sendable () -> ContinuousClock.Instant, logger: Logger
+        producer: Producer, limits: Limits, unreachableBrokers: @escaping @Sendable () -> String? = { nil },
+        instant: @escaping @Sendable () -> ContinuousClock.Instant, logger: Logger
     ) {
+        self.unreachableBrokers = unreachableBrokers
         self.producer = producer
         self.instant = instant
         state = Mutex(State(availability: Availability(at: instant())))
@@ -39,7 +42,8 @@ final class NotificationProducer: Sendable {
         defer { leave() }
         do {
             _ = try await producer.send(
-                ProducerRecord(Topics.received, notification), deadline: limits.acknowledgement)
+                ProducerRecord(Topics.received, notification), deadline: limits.acknowledgement,
+                elsewhereAfter: limits.patience)
             note(nil)
             return nil
         } catch {
@@ -80,6 +84,7 @@ final class NotificationProducer: Sendable {
         switch change {
         case .failing(let failed, let attempts):
             var metadata: Logger.Metadata = ["failed": "\(failed)", "of": "\(attempts)"]
+            if let brokers = unreachableBrokers() { metadata["brokers"] = "\(brokers)" }
             if let error { metadata["error"] = "\(error)" }
             logger.error("Kafka unavailable; answering 503", metadata: metadata)
         case .available: logger.notice("Kafka available again; answering 200")

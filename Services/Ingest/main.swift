@@ -43,7 +43,8 @@ await ServiceProcess(
             budget: BodyBudget(limit: limits.bodies, onRelief: { flood.yield() }),
             shares: AddressShares(places: limits.inFlight, share: limits.addressShare),
             producer: NotificationProducer(
-                producer: producer, limits: limits, instant: context.clock.instant, logger: context.logger),
+                producer: producer, limits: limits, unreachableBrokers: { producerService.unreachableBrokers },
+                instant: context.clock.instant, logger: context.logger),
             tally: tally,
             tracing: RequestTracing(tracer: context.tracer), clock: context.clock, logger: context.logger,
             onListening: { PortFile.write($0, to: settings.portFile, logger: context.logger) }),

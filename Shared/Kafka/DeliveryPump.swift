@@ -14,7 +14,7 @@ final class DeliveryPump: Sendable {
         var phase = Phase.running
         var fatal: KafkaError?
         var reportsServed = 0
-        var timed: [(end: ContinuousClock.Instant, delivery: PendingSend)] = []
+        var timed: [Timed] = []
         var waitingForRoom: [CheckedContinuation<Void, Never>] = []
         var waitingForEnd: [CheckedContinuation<Void, Never>] = []
 
@@ -39,6 +39,14 @@ final class DeliveryPump: Sendable {
         }
     }
 
+    /// A delivery that is not waited for without end.
+    private struct Timed {
+        /// What happens next: the partition is late, or the wait ends.
+        var next: ContinuousClock.Instant
+        let end: ContinuousClock.Instant
+        let delivery: PendingSend
+    }
+
     private enum Phase: Equatable {
         case running
         /// Nothing new is accepted; what is in flight may arrive.
@@ -55,11 +63,12 @@ final class DeliveryPump: Sendable {
     private let state: Mutex<State>
     private let logger: Logger
     private let onStatistics: (@Sendable (KafkaStatistics) -> Void)?
+    private let choices = PartitionChoices()
 
     init(
         settings: [String: String], logger: Logger, onStatistics: (@Sendable (KafkaStatistics) -> Void)?
     ) throws {
-        let handle = try ProducerHandle(settings: settings, logger: logger)
+        let handle = try ProducerHandle(settings: settings, choices: choices, logger: logger)
         state = Mutex(State(handle: handle))
         self.logger = logger
         self.onStatistics = onStatistics
@@ -87,9 +96,11 @@ final class DeliveryPump: Sendable {
     }
 
     /// Ends the sender's wait, not the delivery: the record may still be written.
-    func expire(_ delivery: PendingSend, after deadline: Duration) {
-        let end = ContinuousClock.now + deadline
-        state.withLock { state in state.wake { $0.timed.append((end, delivery)) } }
+    /// - Parameter late: when its partition counts as one that confirms nothing. Where another one may, the wait ends then, with
+    ///   ``PartitionIsLate``.
+    func expire(_ delivery: PendingSend, at end: ContinuousClock.Instant, lateAt late: ContinuousClock.Instant? = nil) {
+        let timed = Timed(next: min(late ?? end, end), end: end, delivery: delivery)
+        state.withLock { state in state.wake { $0.timed.append(timed) } }
     }
 
     /// The fatal error that ended this client.
@@ -181,12 +192,21 @@ final class DeliveryPump: Sendable {
     private func sweep() {
         let now = ContinuousClock.now
         let (late, waiting) = state.withLock { state in
-            let late = state.timed.filter { $0.end <= now }
-            state.timed.removeAll { $0.end <= now || $0.delivery.isSettled }
+            state.timed.removeAll { $0.delivery.isSettled }
+            let late = state.timed.filter { $0.next <= now }
+            state.timed.removeAll { $0.next <= now }
             return (late, state.takeWaitingForRoom())
         }
-        for (_, delivery) in late {
-            delivery.abandon(
+        for timed in late {
+            if timed.next < timed.end {
+                if let place = timed.delivery.place, choices.isLate(place) {
+                    timed.delivery.abandon(PartitionIsLate())
+                } else {
+                    expire(timed.delivery, at: timed.end)
+                }
+                continue
+            }
+            timed.delivery.abandon(
                 KafkaError(
                     RD_KAFKA_RESP_ERR__TIMED_OUT, doing: "write",
                     detail: "no confirmation within the deadline; the record may be stored all the same"))
@@ -212,7 +232,10 @@ final class DeliveryPump: Sendable {
         let (room, end, timed) = state.withLock { state in
             (state.takeWaitingForRoom(), state.takeWaitingForEnd(), state.timed)
         }
-        for (_, delivery) in timed { delivery.abandon(KafkaError.closed("producer")) }
+        for timed in timed { timed.delivery.abandon(KafkaError.closed("producer")) }
         for continuation in room + end { continuation.resume() }
     }
 }
+
+/// The partition of a record has confirmed nothing for a while, and another one may.
+struct PartitionIsLate: Error {}

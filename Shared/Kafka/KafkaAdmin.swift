@@ -44,6 +44,9 @@ public actor KafkaAdmin {
     /// Every topic and its number of partitions.
     public func topics() throws -> [String: Int] { try handle.topics(timeout: patience) }
 
+    /// As the cluster names them; whether they are reachable is another question.
+    func brokerAddresses() throws -> [BrokerState] { try handle.brokers(timeout: patience) }
+
     /// The named topics, with their settings where the broker reports them. Those that do not exist are left out.
     public func states(of names: [String]) async throws -> [String: TopicState] {
         var states = try handle.states(timeout: patience).filter { names.contains($0.key) }

@@ -12,6 +12,9 @@ public struct KafkaStatistics: Sendable, Hashable {
         public var roundTrip: Double
         /// Requests not sent yet.
         public var waitingRequests: Int
+
+        /// Whether a connection is there, or none was needed yet.
+        var isReachable: Bool { !["DOWN", "TRY_CONNECT", "CONNECT"].contains(state) }
     }
 
     /// `rdkafka#producer-1`.
@@ -22,6 +25,14 @@ public struct KafkaStatistics: Sendable, Hashable {
     public var queuedBytes: Int
     /// Every broker the client knows, sorted by name.
     public var brokers: [Broker]
+
+    /// `2 of 3 brokers reachable, not kafka-2:9092/2`; nil where all are.
+    public var unreachableBrokers: String? {
+        let lost = brokers.filter { !$0.isReachable }
+        guard !lost.isEmpty else { return nil }
+        let names = lost.map(\.name).joined(separator: ", ")
+        return "\(brokers.count - lost.count) of \(brokers.count) brokers reachable, not \(names)"
+    }
 
     /// - Parameter json: what librdkafka emits.
     /// - Returns: nil if it is something else.

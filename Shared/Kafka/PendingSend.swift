@@ -24,6 +24,8 @@ final class PendingSend: Sendable {
         var last = DeliveryReport(partition: -1, offset: -1, error: nil)
         var waiter: Waiter?
         var isAbandoned = false
+        /// Where a record without a key waits for its confirmation.
+        var place: TopicPartition?
 
         var outcome: Outcome? {
             if isAbandoned || owed == 0 { return failure.map { .failure($0) } ?? .success(last) }
@@ -32,6 +34,11 @@ final class PendingSend: Sendable {
     }
 
     private let state = Mutex(State())
+
+    /// Where the last record without a key waits for its confirmation; nil before its topic is known.
+    var place: TopicPartition? { state.withLock(\.place) }
+
+    func waits(at place: TopicPartition) { state.withLock { $0.place = place } }
 
     /// One more report will come.
     func expect() { state.withLock { $0.owed += 1 } }
@@ -109,11 +116,25 @@ final class PendingSend: Sendable {
 final class DeliveryTicket: Sendable {
     private let delivery: PendingSend
     private let index: Int
+    private let topic: String
+    private let choices: PartitionChoices
 
-    init(_ delivery: PendingSend, index: Int) {
+    init(_ delivery: PendingSend, index: Int, topic: String, choices: PartitionChoices) {
         self.delivery = delivery
         self.index = index
+        self.topic = topic
+        self.choices = choices
     }
 
-    func receive(_ report: DeliveryReport) { delivery.receive(report, index: index) }
+    /// Chooses the partition of a record without a key.
+    func partition(of count: Int32) -> Int32 {
+        let partition = choices.next(of: topic, count: count)
+        delivery.waits(at: TopicPartition(topic: topic, partition: partition))
+        return partition
+    }
+
+    func receive(_ report: DeliveryReport) {
+        if report.error == nil { choices.confirms(TopicPartition(topic: topic, partition: report.partition)) }
+        delivery.receive(report, index: index)
+    }
 }

@@ -55,11 +55,41 @@ public final class Producer: Sendable {
     public func send(_ record: ProducerRecord, deadline: Duration? = nil) async throws -> TopicPartitionOffset {
         try checkVerified()
         let pump = try runningPump()
+        return try await send(record, by: pump) { delivery in
+            if let deadline { pump.expire(delivery, at: .now + deadline) }
+        }
+    }
+
+    /// Writes a record without a key to another partition where one does not confirm it in time, for readers that drop repeats: it
+    /// may be written to each of them.
+    ///
+    /// A broker that this process alone does not reach keeps its partitions, and nothing but another partition helps. One that
+    /// has not confirmed a record is avoided for ten seconds, unless all have not.
+    /// - Parameters:
+    ///   - deadline: of all attempts.
+    ///   - patience: how long a partition may take.
+    /// - Throws: as ``send(_:deadline:)``.
+    public func send(
+        _ record: ProducerRecord, deadline: Duration, elsewhereAfter patience: Duration
+    ) async throws -> TopicPartitionOffset {
+        try checkVerified()
+        let end = ContinuousClock.now + deadline
+        while true {
+            let pump = try runningPump()
+            do {
+                return try await send(record, by: pump) { pump.expire($0, at: end, lateAt: .now + patience) }
+            } catch is PartitionIsLate {}
+        }
+    }
+
+    private func send(
+        _ record: ProducerRecord, by pump: DeliveryPump, limiting limit: (PendingSend) -> Void
+    ) async throws -> TopicPartitionOffset {
         let delivery = PendingSend()
         delivery.expect()
         try pump.enqueue(record, for: delivery)
         delivery.seal()
-        if let deadline { pump.expire(delivery, after: deadline) }
+        limit(delivery)
         let report = try await delivery.outcome()
         return TopicPartitionOffset(topic: record.topic, partition: report.partition, offset: report.offset)
     }

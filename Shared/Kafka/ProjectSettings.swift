@@ -13,6 +13,8 @@ enum ProjectSettings {
         "acks": "all",
         // The default is not Java's; producers in other languages must find the same partition for the same key.
         "partitioner": "murmur2_random",
+        // A record without a key goes where `PartitionChoice` says, which makes batches by itself.
+        "sticky.partitioning.linger.ms": "0",
         // Apple's payloads repeat one certificate chain: a batch of ten shrinks to a ninth, lz4 only to a fifth.
         "compression.type": "zstd",
         // It makes batches of ten; longer would be felt in the time until ingest answers.

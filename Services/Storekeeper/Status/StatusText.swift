@@ -14,6 +14,7 @@ struct StatusText: Sendable {
             }
         var lines = ["Storekeeper at \(report.at.text): \(headline)"]
         lines += ["", "Is Apple being answered?"] + section("receivers of the last hour", report.receivers, receivers)
+        lines += section("Kafka brokers", report.brokers, brokers)
         lines += ["", "Is the state up to date?"] + section("pipeline", report.stages, stages)
         lines += section("ledger", report.ledger, ledger)
         lines += section("subscriptions.changed", report.unpublished) {
@@ -45,6 +46,11 @@ struct StatusText: Sendable {
                 ]
             }
         ).lines
+    }
+
+    private func brokers(_ brokers: [StatusReport.Broker]) -> [String] {
+        let lost = brokers.filter { !$0.isReachable }.map { ", not \($0.address)" }.joined()
+        return ["\(brokers.count - brokers.count { !$0.isReachable }) of \(brokers.count) reachable\(lost)"]
     }
 
     private func stages(_ stages: [StatusReport.Stage]) -> [String] {

@@ -20,6 +20,10 @@ final class AdminHandle {
         try Metadata(of: client, topic: nil, timeout: timeout).states()
     }
 
+    func brokers(timeout: Duration) throws -> [BrokerState] {
+        try Metadata(of: client, topic: nil, timeout: timeout).addresses
+    }
+
     /// - Returns: per topic nil for success, or the broker's error.
     func create(_ specifications: [TopicSpecification], timeout: Duration) throws -> [String: KafkaError?] {
         var topics: [OpaquePointer?] = []

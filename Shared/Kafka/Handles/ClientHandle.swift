@@ -8,14 +8,29 @@ import Logging
 /// changes.
 package final class ClientHandle: @unchecked Sendable {
     package enum Role { case producer, consumer }
+    typealias Partitioner =
+        @convention(c) (
+            OpaquePointer?, UnsafeRawPointer?, Int, Int32, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?
+        ) -> Int32
 
     private let pointer: OpaquePointer
     /// librdkafka's opaque, which its log callback reads until the client is gone.
     private let logReceiver: LogReceiver
 
     /// - Parameter events: a mask of `RD_KAFKA_EVENT_…`: the events that are delivered through queues rather than callbacks.
-    package init(_ role: Role, settings: [String: String], events: Int32, logger: Logger) throws {
+    package convenience init(_ role: Role, settings: [String: String], events: Int32, logger: Logger) throws {
+        try self.init(role, settings: settings, events: events, partitioner: nil, logger: logger)
+    }
+
+    /// - Parameter partitioner: chooses the partition of each record.
+    init(_ role: Role, settings: [String: String], events: Int32, partitioner: Partitioner?, logger: Logger) throws {
         let configuration = try ConfigurationHandle(settings: settings)
+        if let partitioner {
+            // There is one as soon as a setting of topics is set, such as `acks`.
+            configuration.withPointer {
+                rd_kafka_topic_conf_set_partitioner_cb(rd_kafka_conf_get_default_topic_conf($0), partitioner)
+            }
+        }
         let logReceiver = LogReceiver(logger)
         configuration.withPointer { pointer in
             rd_kafka_conf_set_events(pointer, events)

@@ -37,6 +37,16 @@ final class Metadata {
         Set((0..<Int(pointer.pointee.broker_cnt)).map { pointer.pointee.brokers[$0].id })
     }
 
+    /// The available brokers, none of them known to be reachable.
+    var addresses: [BrokerState] {
+        (0..<Int(pointer.pointee.broker_cnt)).map { index in
+            let broker = pointer.pointee.brokers[index]
+            return BrokerState(
+                id: broker.id, host: broker.host.map { String(cString: $0) } ?? "", port: broker.port,
+                isReachable: false)
+        }
+    }
+
     /// Name to partitions and replicas.
     func states() throws -> [String: TopicState] {
         let counts = try partitionCounts()

@@ -15,11 +15,14 @@ final class ProducerHandle: Sendable {
 
     private let client: ClientHandle
     private let queue: EventQueue
+    private let choices: PartitionChoices
 
-    init(settings: [String: String], logger: Logger) throws {
+    init(settings: [String: String], choices: PartitionChoices, logger: Logger) throws {
+        self.choices = choices
         client = try ClientHandle(
             .producer, settings: settings,
-            events: RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS, logger: logger)
+            events: RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS, partitioner: Self.partitioner,
+            logger: logger)
         queue = EventQueue(mainOf: client)
     }
 
@@ -29,7 +32,8 @@ final class ProducerHandle: Sendable {
     func enqueue(_ record: ProducerRecord, for delivery: PendingSend, index: Int) throws {
         let headers = Self.headers(record.headers)
         // The report's event releases it; the branch below does, if there will be none.
-        let opaque = Unmanaged.passRetained(DeliveryTicket(delivery, index: index))
+        let opaque = Unmanaged.passRetained(
+            DeliveryTicket(delivery, index: index, topic: record.topic, choices: choices))
         let timestamp = record.timestamp.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) } ?? 0
         let code = client.withPointer { client in
             record.value.withUnsafeBytes { value in
@@ -97,6 +101,15 @@ final class ProducerHandle: Sendable {
     /// Blocks until the topic's metadata has arrived, by which the client knows its leaders.
     func metadata(topic: String, timeout: Duration) throws -> Int {
         try Metadata(of: client, topic: topic, timeout: timeout).partitionCount(of: topic)
+    }
+
+    /// Called on the producing thread, or on librdkafka's own once a topic is known; no function of it may be called here. The
+    /// record's ticket is borrowed: its delivery report releases it.
+    private static let partitioner: ClientHandle.Partitioner = { topic, key, size, count, opaque, ticket in
+        guard key == nil, let ticket else {
+            return rd_kafka_msg_partitioner_murmur2_random(topic, key, size, count, opaque, ticket)
+        }
+        return Unmanaged<DeliveryTicket>.fromOpaque(ticket).takeUnretainedValue().partition(of: count)
     }
 
     // MARK: Borrowing for C

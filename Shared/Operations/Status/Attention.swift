@@ -21,7 +21,7 @@ package struct Attention: Sendable {
 
     /// Most urgent first: unreadable sections, lost notifications, delays, rejections.
     package func sentences(on report: StatusReport) -> [String] {
-        unreadable(report) + blocked(report) + unanswered(report)
+        unreadable(report) + blocked(report) + unanswered(report) + unreachable(report)
             + (report.recovery.value.map { $0.attention(at: report.at) } ?? []) + restarted(report)
             + receivers(report) + report.topicProblems + behind(report) + unpublished(report) + rejections(report)
             + transfers(report)
@@ -64,6 +64,18 @@ package struct Attention: Sendable {
         ]
     }
 
+    private func unreachable(_ report: StatusReport) -> [String] {
+        let brokers = report.brokers.value ?? []
+        let lost = brokers.filter { !$0.isReachable }
+        // Where none is reachable, Kafka is.
+        guard !lost.isEmpty, lost.count < brokers.count else { return [] }
+        let names = lost.map { "\($0.address.escaped) (broker \($0.id))" }.joined(separator: ", ")
+        return [
+            "\(brokers.count - lost.count) of \(brokers.count) Kafka brokers are reachable from here, not \(names): ingest "
+                + "writes to the others; check that it runs, and the network to it"
+        ]
+    }
+
     private func restarted(_ report: StatusReport) -> [String] {
         (report.stages.value ?? []).compactMap { stage in
             guard let at = stage.restartedAt else { return nil }
@@ -85,7 +97,13 @@ package struct Attention: Sendable {
 
     private func unreadable(_ report: StatusReport) -> [String] {
         var sentences: [String] = []
-        if report.stages.problem != nil { sentences.append("Kafka is unavailable; the lag of the stages is unknown") }
+        if let problem = report.stages.problem {
+            let isThere = report.brokers.value?.contains(where: \.isReachable) == true
+            sentences.append(
+                isThere
+                    ? "the lag of the stages is unknown: \(problem)"
+                    : "Kafka is unavailable; the lag of the stages is unknown")
+        }
         let database = [
             ("ledger", report.ledger.problem), ("dead letters", report.rejected.problem),
             ("receivers", report.receivers.problem), ("recovery", report.recovery.problem),

@@ -36,6 +36,12 @@ package struct StatusReader: Sendable {
         }
         async let topics = Section(within: limit) { [kafka] in try await TopicProblems(configuration: kafka).sentences()
         }
+        async let brokers = Section(within: limit) { [kafka, limit] in
+            try await KafkaAdmin(kafka, patience: min(limit, .seconds(5)), logger: .silent).brokers(within: limit / 2)
+                .map {
+                    StatusReport.Broker(id: $0.id, address: "\($0.host):\($0.port)", isReachable: $0.isReachable)
+                }
+        }
         // Each has a connection of its own, so that one that waits for a lock delays no other.
         async let ledger = read { try await self.ledger($0) }
         async let rejected = read { try await self.rejected($0, now) }
@@ -53,6 +59,7 @@ package struct StatusReader: Sendable {
         report.rejectedTransfers = await rejectedTransfers.value ?? []
         report.isYoung = await isYoung.value ?? false
         report.topicProblems = await topics.value ?? []
+        report.brokers = await brokers
         report.attention = Attention().sentences(on: report)
         report.hints = Attention().hints(on: report)
         return report

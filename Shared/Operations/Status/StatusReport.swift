@@ -21,6 +21,14 @@ package struct StatusReport: Sendable, Encodable {
         package var orphanedPartitions: [Int32] = []
     }
 
+    /// A broker of the Kafka cluster.
+    package struct Broker: Sendable, Encodable, Equatable {
+        package var id: Int32
+        package var address: String
+        /// From the machine on which status runs.
+        package var isReachable: Bool
+    }
+
     /// The newest notifications of the ledger.
     package struct Ledger: Sendable, Encodable, Equatable {
         package var lastReceivedAt: Date?
@@ -91,6 +99,7 @@ package struct StatusReport: Sendable, Encodable {
     package var rejected: Section<[Rejected]>
     package var receivers: Section<[Receiver]>
     package var recovery: Section<RecoveryStatus>
+    package var brokers: Section<[Broker]> = .read([])
     package var unpublished: Section<Unpublished> = .read(Unpublished())
     package var blocked: Section<[Blocked]> = .read([])
     /// The deployment is so young that no receiver can have sent a heartbeat yet.

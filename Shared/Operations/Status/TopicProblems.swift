@@ -8,7 +8,15 @@ package struct TopicProblems: Sendable {
     package func sentences() async throws -> [String] {
         let admin = try KafkaAdmin(configuration, patience: .seconds(5), logger: .silent)
         let states = try await admin.states(of: Topics.all.map(\.name))
-        return Topics.all.compactMap { route in states[route.name].flatMap { Self.sentence(on: route, $0) } }
+        return Topics.all.compactMap { route in
+            guard let state = states[route.name] else { return Self.missing(route) }
+            return Self.sentence(on: route, state)
+        }
+    }
+
+    package static func missing(_ route: Route) -> String {
+        "\(route.name) does not exist: run setup, which creates it; if it was deleted, storekeeper recover --from a time before "
+            + "that fetches what it held"
     }
 
     package static func sentence(on route: Route, _ state: TopicState) -> String? {

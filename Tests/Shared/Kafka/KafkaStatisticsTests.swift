@@ -18,6 +18,7 @@ import Testing
         #expect(statistics.brokers.map(\.state) == ["UP", "DOWN"])
         #expect(statistics.brokers.map(\.roundTrip) == [0.0015, 0])
         #expect(statistics.brokers.map(\.waitingRequests) == [3, 0])
+        #expect(statistics.unreachableBrokers == "1 of 2 brokers reachable, not b:2/2")
     }
 
     @Test func `KafkaStatistics takes nothing else for statistics`() {

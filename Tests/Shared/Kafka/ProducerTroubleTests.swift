@@ -1,5 +1,6 @@
 import CRDKafka
 import Development
+import TestSupport
 import Testing
 
 @testable import Kafka
@@ -59,6 +60,38 @@ import Testing
         _ = try await producer.send(record)
         #expect(KafkaError(code: code).meaning == .retry)
         #expect(try await written() >= 1)
+    }
+
+    @Test func `Producer writes records without a key to partitions of brokers that it reaches`() async throws {
+        let cluster = try DevelopmentBroker(brokers: 3, topics: [("spread", 6)], logger: quiet)
+        for partition: Int32 in 0..<6 {
+            try cluster.setLeader(of: TopicPartition(topic: "spread", partition: partition), broker: partition % 3 + 1)
+        }
+        let producer = try Producer(cluster.configuration, logger: quiet)
+        try await producer.warmUp(topic: "spread")
+        let record = ProducerRecord(topic: "spread", key: nil, value: [1])
+        func send() async throws -> Int32 {
+            try await producer.send(record, deadline: .hangLimit, elsewhereAfter: .milliseconds(200)).partition
+        }
+        var reached: Set<Int32> = []
+        while reached.count < 6 { reached.insert(try await send()) }
+        try cluster.takeDown(broker: 2)
+        reached = []
+        for _ in 0..<60 { reached.insert(try await send()) }
+        #expect(reached.isSubset(of: [0, 2, 3, 5]))
+        await producer.close(deadline: .zero)
+    }
+
+    @Test func `Producer keeps the partition of a key although its broker is unreachable`() async throws {
+        let cluster = try DevelopmentBroker(brokers: 3, topics: [("spread", 6)], logger: quiet)
+        let producer = try Producer(cluster.configuration, logger: quiet)
+        let keyed = ProducerRecord(topic: "spread", key: [7], value: [1])
+        let place = try await producer.send(keyed).partition
+        try cluster.takeDown()
+        async let second = producer.send(keyed, deadline: .hangLimit, elsewhereAfter: .milliseconds(1))
+        try cluster.bringUp()
+        #expect(try await second.partition == place)
+        await producer.close(deadline: .zero)
     }
 
     @Test func `Producer throws the failure of a batch when nothing of it is in flight any more`() async throws {

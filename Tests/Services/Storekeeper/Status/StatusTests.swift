@@ -115,6 +115,26 @@ struct StatusTests {
         withExtendedLifetime(silent) {}
     }
 
+    @Test func `status names a broker that it does not reach, and a topic that does not exist`() async throws {
+        try await TestDatabase.use { database async throws in
+            let broker = try DevelopmentBroker(
+                brokers: 3,
+                topics: Topics.all.filter { $0.name != Topics.unique.name }.map { ($0.name, $0.partitions) })
+            try broker.takeDown(broker: 2)
+            let addresses = broker.bootstrapServers.split(separator: ",")
+            let environment = database.environment.merging(broker.environment) { $1 }
+            let outcome = await CommandOutcome.of(Self.status, environment: environment)
+            #expect(
+                outcome.text.contains(
+                    "! 2 of 3 Kafka brokers are reachable from here, not \(addresses[1]) (broker 2)"),
+                "\(outcome.text)")
+            #expect(
+                outcome.text.contains("! \(Topics.unique.name) does not exist: run setup"), "\(outcome.text)")
+            #expect(!outcome.text.contains("Kafka is unavailable"), "\(outcome.text)")
+            withExtendedLifetime(broker) {}
+        }
+    }
+
     @Test func `status without Kafka and database configured exits 78`() async {
         let outcome = await CommandOutcome.of(["status"])
         #expect(outcome.code == 78)
