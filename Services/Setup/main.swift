@@ -16,6 +16,11 @@ await ServiceProcess(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
     let database = PostgresConnection(context.settings.migration, logger: context.logger)
+    do {
+        try await PoolerCheck(context.settings.migration, logger: context.logger).run()
+    } catch let problem as SharedSessions {
+        throw ConfigurationProblems([ConfigurationProblem("\(problem)")])
+    }
     let admin = try KafkaAdmin(try context.settings.kafka(), logger: context.logger)
     let accessControl = context.settings.aclPrincipals.map { AccessControl(admin: admin, prefix: $0) }
     if context.flag == "--check" {

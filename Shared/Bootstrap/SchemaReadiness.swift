@@ -8,32 +8,39 @@ import Storage
 /// Afterwards, an unavailable database does not affect readiness: the service retries, and a restart would not help.
 package struct SchemaReadiness: Service {
     private let connection: PostgresConnection
+    private let pooler: PoolerCheck
     private let schemaIsCurrent: ReadinessCheck
     private let logger: Logger
 
     /// - Parameter service: the executable's name.
     package init(_ context: ServiceContext<some DatabaseVariables>, service: String) {
-        connection = PostgresConnection(context.settings.postgres(for: service), logger: context.logger)
+        let database = context.settings.postgres(for: service)
+        connection = PostgresConnection(database, logger: context.logger)
+        pooler = PoolerCheck(database, logger: context.logger)
         schemaIsCurrent = context.health.readinessCheck("database", waitingFor: "the first connection")
         logger = context.logger
     }
 
     /// Checks every second until the schema is current, then waits for shutdown.
+    /// - Throws: `ConfigurationProblems` where a pooler gives each transaction another session.
     package func run() async throws {
-        await cancelWhenGracefulShutdown { await ask() }
+        try await cancelWhenGracefulShutdown { try await ask() }
         // A service that returns early counts as failed.
         try? await gracefulShutdown()
     }
 
-    private func ask() async {
+    private func ask() async throws {
         var lastError = ""
         while !Task.isCancelled {
             do {
+                try await pooler.run()
                 try await Migrator(connection).check()
                 schemaIsCurrent.passes()
                 if let warning = try await connection.transport().warning { logger.warning("\(warning)") }
                 await connection.close()
                 return
+            } catch let problem as SharedSessions {
+                throw ConfigurationProblems([ConfigurationProblem("\(problem)")])
             } catch {
                 schemaIsCurrent.fails("\(error)")
                 if lastError != "\(error)" {

@@ -127,7 +127,8 @@ public actor PostgresConnection {
         return handle
     }
 
-    private static func open(
+    /// A connection with the settings of its session.
+    static func open(
         _ configuration: PostgresConfiguration, explaining explain: @escaping (Int32) -> String? = { _ in nil },
         logger: Logger
     ) throws(PostgresError) -> ConnectionHandle {
@@ -150,4 +151,5 @@ public actor PostgresConnection {
     }
 }
 
-private let setting = Statement("set-for-session", "select set_config($1::text, $2::text, false)")
+/// Not prepared: behind a pooler, another connection may have prepared it, and ``PoolerCheck`` says what that means.
+private let setting = Statement(unsafeSQL: "select set_config($1::text, $2::text, false)")

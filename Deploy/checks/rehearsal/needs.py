@@ -4,7 +4,7 @@ import shutil
 import signal
 import sys
 
-PACKAGES = {"kcat": "kcat", "psql": "postgresql-client", "setpriv": "util-linux", "java": "default-jre-headless"}
+PACKAGES = {"kcat": "kcat", "pgbouncer": "pgbouncer", "psql": "postgresql-client", "setpriv": "util-linux", "java": "default-jre-headless"}
 
 
 def programs(*names):
