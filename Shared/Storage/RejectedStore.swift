@@ -72,23 +72,19 @@ public struct RejectedStore: Sendable {
     /// All statements run on this connection.
     public init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Adds dead letters; rows that exist are not changed. A row of another dead letter at the same offset goes: its topic was
-    /// deleted and created again, and its bytes are no more.
+    /// Adds dead letters; rows that exist are not changed. One at the same offset with another time is another one: its topic was
+    /// deleted and created again, and only the index still knows it.
     /// - Returns: number of new rows.
     public func record(_ rows: [RejectedRow]) async throws -> Int {
         guard !rows.isEmpty else { return 0 }
         return try await repeating {
-            try await connection.pipeline([
-                Command(
-                    Self.deleteOthers, rows.map(\.cluster), rows.map(\.position.topic), rows.map(\.position.partition),
-                    rows.map(\.position.offset), rows.map(\.rejectedAt)),
-                Command(
-                    Self.insert, rows.map(\.cluster), rows.map(\.position.topic), rows.map(\.position.partition),
-                    rows.map(\.position.offset), rows.map(\.stage), rows.map(\.reason), rows.map(\.message),
-                    rows.map(\.rejectedAt), rows.map(\.claims.receivedAt), rows.map(\.claims.notificationUUID),
-                    rows.map(\.claims.environment), rows.map(\.claims.bundleId), rows.map(\.claims.source?.rawValue),
-                    rows.map(\.build)),
-            ])[1].affected
+            try await connection.execute(
+                Self.insert, rows.map(\.cluster), rows.map(\.position.topic), rows.map(\.position.partition),
+                rows.map(\.position.offset), rows.map(\.stage), rows.map(\.reason), rows.map(\.message),
+                rows.map(\.rejectedAt), rows.map(\.claims.receivedAt), rows.map(\.claims.notificationUUID),
+                rows.map(\.claims.environment), rows.map(\.claims.bundleId), rows.map(\.claims.source?.rawValue),
+                rows.map(\.build)
+            ).affected
         }
     }
 
@@ -123,17 +119,6 @@ public struct RejectedStore: Sendable {
         try await repeating { try await connection.execute(Self.delete, time).affected }
     }
 
-    static let deleteOthers = Statement(
-        "rejected-delete-others",
-        """
-        delete from rejected
-        using unnest($1::text[], $2::text[], $3::integer[], $4::bigint[], $5::timestamptz[]) as given (
-            cluster, topic, kafka_partition, kafka_offset, rejected_at)
-        where rejected.cluster = given.cluster and rejected.topic = given.topic
-            and rejected.kafka_partition = given.kafka_partition and rejected.kafka_offset = given.kafka_offset
-            and rejected.rejected_at <> given.rejected_at
-        """)
-
     static let insert = Statement(
         "rejected-insert",
         """
@@ -148,7 +133,7 @@ public struct RejectedStore: Sendable {
         ) as given (
             cluster, topic, kafka_partition, kafka_offset, stage, reason, message, rejected_at, received_at,
             notification_uuid, environment, bundle_id, source, build)
-        order by cluster, topic, kafka_partition, kafka_offset
+        order by cluster, topic, kafka_partition, kafka_offset, rejected_at
         on conflict do nothing
         """)
 

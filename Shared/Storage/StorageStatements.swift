@@ -37,7 +37,7 @@ public enum StorageStatements {
             SharingStore.unchoose, SharingStore.contested,
             NotificationStore.page, NotificationStore.ofPurchase, NotificationStore.decoded, NotificationStore.original,
             NotificationStore.conflicts,
-            RejectedStore.deleteOthers, RejectedStore.insert, RejectedStore.newest, RejectedStore.counts,
+            RejectedStore.insert, RejectedStore.newest, RejectedStore.counts,
             RejectedStore.delete,
             NotificationStore.search, NotificationStore.one, NotificationStore.countBetween,
             NotificationStore.uuidsBetween,

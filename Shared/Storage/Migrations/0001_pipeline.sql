@@ -71,7 +71,8 @@ create table rejected (
     bundle_id text,
     source text, -- from a header that ingest sets
     build text, -- the release that rejected it, from our header
-    primary key (cluster, topic, kafka_partition, kafka_offset),
+    -- With the time, because a topic that was deleted and created again has other dead letters at the same offsets.
+    primary key (cluster, topic, kafka_partition, kafka_offset, rejected_at),
     -- Any client can post these texts; recovery truncates them.
     constraint rejected_texts_are_short check (
         octet_length(stage) <= 512 and octet_length(reason) <= 512 and octet_length(message) <= 512

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `Dead letter takes the place of one of an earlier topic at its offset`() async throws {
+    @Test func `Dead letter is stored beside one of an earlier topic at its offset`() async throws {
         try await TestDatabase.use { database async throws in
             let store = RejectedStore(TestDatabase.connection(database))
             #expect(try await store.record([Self.row(1, "signature"), Self.row(2, "signature")]) == 2)
@@ -34,7 +34,7 @@ import Testing
             new.rejectedAt = Date(milliseconds: 1_770_000_000_000)
             #expect(try await store.record([new]) == 1)
             #expect(try await store.record([new]) == 0)
-            #expect(try await store.newest(3) == [new, Self.row(2, "signature")])
+            #expect(try await store.newest(3) == [new, Self.row(2, "signature"), Self.row(1, "signature")])
         }
     }
 
