@@ -61,7 +61,10 @@ let libraries: [Target] = [
     library("OpenIDConnect", ["COpenSSL", "AppStore", "Signatures", "StrictJSON", httpClient]),
     library(
         "Operations",
-        ["Kafka", "Contracts", "StrictJSON", "AppStore", "Signatures", "Storage", "Pipeline", "Postgres", logging]),
+        [
+            "Kafka", "Contracts", "StrictJSON", "AppStore", "Signatures", "Subscriptions", "Storage", "Pipeline",
+            "Postgres", logging,
+        ]),
     // What the programs with commands share: their context, exit codes, errors and options.
     library(
         "Commands",

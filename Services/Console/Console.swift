@@ -50,12 +50,37 @@ struct Console: Sendable {
         let fault: Fault
     }
 
-    /// What a person did, for the audit log.
-    func action(
-        _ command: String, on subject: String, _ request: ConsoleRequest, about: OperatorAction.About? = nil
-    ) throws -> OperatorAction {
-        OperatorAction(
-            actedAt: clock.now(), actor: request.name, action: command, subject: subject,
-            note: try request.reason(), about: about)
+    /// The person of the request and the reason, for the audit log; a person always gives one.
+    func performer(_ request: ConsoleRequest) throws -> Performer {
+        let performer = try Performer(request.name, reason: request.form["reason"], at: clock.now())
+        guard performer.reason != nil else {
+            throw Fault(
+                422, "Nothing was done: the reason is missing.",
+                "Go back and say why, in 1 to \(Performer.longestReason) characters.")
+        }
+        return performer
+    }
+
+    /// What an operation would do, with the form that does it.
+    func page(of plan: OperationPlan, _ request: ConsoleRequest) -> ConsoleResponse {
+        let isConfirmed = plan.doubt == nil || request.form["unknown"] == "yes"
+        var form = ActionForm(
+            id: "perform", title: "Do it", explanation: "Nothing was changed yet.", address: request.path,
+            button: "Do it",
+            hidden: request.form.filter { !["token", "step"].contains($0.key) }.sorted { $0.key < $1.key },
+            command: nil, request)
+        form.asksReason = false
+        return page(
+            "plan", "Dry run",
+            PlanPage(
+                effects: plan.effects, doubt: plan.doubt,
+                form: plan.isEffective && isConfirmed ? form : nil), request)
+    }
+
+    private struct PlanPage {
+        let effects: [String]
+        let doubt: String?
+        /// Nil where there is nothing to do, or a confirmation is missing.
+        let form: ActionForm?
     }
 }

@@ -16,8 +16,8 @@ struct DevelopmentLink: Sendable {
             link.digest, for: ConsoleSessions.Person(name: "developer", role: "admin"), from: now,
             until: now.addingTimeInterval(ConsoleLink.validity),
             audit: OperatorAction(
-                actedAt: now, actor: "storekeeper dev", action: "console login", subject: "developer as admin",
-                note: nil))
+                actedAt: now, actor: "storekeeper dev", operation: "console login", subject: "developer as admin",
+                reason: nil))
         await connection.close()
         return link
     }

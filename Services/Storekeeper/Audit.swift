@@ -39,19 +39,34 @@ struct Audit: Subcommand {
 struct ActionRow: ListedRow {
     var actedAt: Date
     var actor: String
-    var action: String
+    /// Null where a person acted.
+    var apiKey: String?
+    var operation: String
     var subject: String
-    var note: String?
+    var bundleId: String?
+    var environment: String?
+    var reason: String?
+    var outcome: String
 
     init(_ action: OperatorAction) {
         actedAt = action.actedAt
         actor = action.actor
-        self.action = action.action
+        apiKey = action.apiKey?.uuidString.lowercased()
+        operation = action.operation
         subject = action.subject
-        note = action.note
+        bundleId = action.about?.bundleId
+        environment = action.about?.environment.rawValue
+        reason = action.reason
+        outcome = action.outcome.rawValue
     }
 
-    static let columns: [TextTable.Column] = ["time", "actor", "action", "subject", "note"]
+    static let columns: [TextTable.Column] = [
+        "time", "actor", "operation", "subject", "app", "environment", "reason", "outcome",
+    ]
 
-    var cells: [String] { [actedAt.text, actor, action, subject, note ?? "-"] }
+    var cells: [String] {
+        [
+            actedAt.text, actor, operation, subject, bundleId ?? "-", environment ?? "-", reason ?? "-", outcome,
+        ]
+    }
 }

@@ -8,17 +8,29 @@ import struct Foundation.UUID
 public struct OperatorAction: Sendable, Equatable {
     /// The time of the action.
     public var actedAt: Date
-    /// The operator: the user of the operating system, or the name given to the command.
+    /// The person who acted, or the API key by its name.
     public var actor: String
-    /// The name of the command.
-    public var action: String
-    /// The object of the command, such as a dead letter's position.
+    /// The API key that acted; nil where a person did.
+    package var apiKey: UUID?
+    /// As the command is spelled, such as `customers grant`, also where the console or a backend asked for it.
+    public var operation: String
+    /// The object, without its app: a purchase, an account, a dead letter's position.
     public var subject: String
-    /// Why, in the words of the operator; nil where none was asked for.
-    public var note: String?
+    /// Why, in the words of the actor; nil where none was asked for.
+    public var reason: String?
+    /// What became of it.
+    package var outcome: Outcome
     /// The app, and the customer of it, that the action was about; nil where it was about neither. An erasure of the customer
     /// finds the entry by it.
     package var about: About?
+
+    /// What became of an operation. One that nothing outside of the database decides has one row, `done`.
+    package enum Outcome: String, Sendable {
+        /// Apple is asked next; another row follows.
+        case requested
+        case done
+        case failed
+    }
 
     /// The app that an action was about, and its customer.
     package struct About: Sendable, Equatable {
@@ -44,13 +56,16 @@ public struct OperatorAction: Sendable, Equatable {
     }
 
     package init(
-        actedAt: Date, actor: String, action: String, subject: String, note: String?, about: About? = nil
+        actedAt: Date, actor: String, apiKey: UUID? = nil, operation: String, subject: String, reason: String?,
+        outcome: Outcome = .done, about: About? = nil
     ) {
         self.actedAt = actedAt
         self.actor = actor
-        self.action = action
+        self.apiKey = apiKey
+        self.operation = operation
         self.subject = subject
-        self.note = note
+        self.reason = reason
+        self.outcome = outcome
         self.about = about
     }
 }
@@ -69,11 +84,12 @@ public struct OperatorActionStore: Sendable {
     }
 
     /// Adds an entry within a transaction, for actions that must not happen without one.
-    static func command(recording actions: [OperatorAction]) -> Command {
+    package static func command(recording actions: [OperatorAction]) -> Command {
         Command(
-            insert, actions.map(\.actedAt), actions.map(\.actor), actions.map(\.action), actions.map(\.subject),
-            actions.map(\.note), actions.map(\.about?.environment.rawValue), actions.map(\.about?.bundleId),
-            actions.map(\.about?.appAccountToken), actions.map(\.about?.customerId))
+            insert, actions.map(\.actedAt), actions.map(\.actor), actions.map(\.operation), actions.map(\.subject),
+            actions.map(\.reason), actions.map(\.about?.environment.rawValue), actions.map(\.about?.bundleId),
+            actions.map(\.about?.appAccountToken), actions.map(\.about?.customerId), actions.map(\.apiKey),
+            actions.map(\.outcome.rawValue))
     }
 
     /// The entries about some subjects, oldest first.
@@ -87,44 +103,59 @@ public struct OperatorActionStore: Sendable {
         try await connection.execute(Self.newest, Int64(limit), from, to).map { row in try Self.action(row) }
     }
 
-    private static func action(_ row: Row) throws -> OperatorAction {
-        OperatorAction(
-            actedAt: try row.value("acted_at"), actor: try row.value("actor"), action: try row.value("action"),
-            subject: try row.value("subject"), note: try row.optional("note"))
+    static func action(_ row: Row) throws -> OperatorAction {
+        let bundleId: String? = try row.optional("bundle_id")
+        return OperatorAction(
+            actedAt: try row.value("acted_at"), actor: try row.value("actor"), apiKey: try row.optional("api_key_id"),
+            operation: try row.value("operation"), subject: try row.value("subject"),
+            reason: try row.optional("reason"),
+            outcome: OperatorAction.Outcome(rawValue: try row.value("outcome")) ?? .done,
+            about: try bundleId.map { bundleId in
+                OperatorAction.About(
+                    try SubscriptionStore.environment(row), bundleId, account: try row.optional("app_account_token"),
+                    customer: try row.optional("customer_id"))
+            })
     }
+
+    static let columns = """
+        acted_at, actor, api_key_id, operation, subject, reason, outcome, environment::text as environment, bundle_id,
+            app_account_token, customer_id
+        """
 
     static let insert = Statement(
         "operator-action-insert",
         """
         insert into operator_action (
-            acted_at, actor, action, subject, note, environment, bundle_id, app_account_token, customer_id)
-        select acted_at, actor, action, subject, note, environment::store_environment, bundle_id, app_account_token,
-            customer_id
+            acted_at, actor, operation, subject, reason, environment, bundle_id, app_account_token, customer_id,
+            api_key_id, outcome)
+        select acted_at, actor, operation, subject, reason, environment::store_environment, bundle_id,
+            app_account_token, customer_id, api_key_id, outcome
         from unnest(
             $1::timestamptz[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::uuid[],
-            $9::text[])
+            $9::text[], $10::uuid[], $11::text[])
             with ordinality as given (
-                acted_at, actor, action, subject, note, environment, bundle_id, app_account_token, customer_id, place)
+                acted_at, actor, operation, subject, reason, environment, bundle_id, app_account_token, customer_id,
+                api_key_id, outcome, place)
         order by place
         """)
 
     static let bySubject = Statement(
         "operator-action-by-subject",
-        """
-        select acted_at, actor, action, subject, note
-        from operator_action
-        where subject = any ($1::text[])
-        order by id
-        """)
+        unsafeSQL: """
+            select \(columns)
+            from operator_action
+            where subject = any ($1::text[])
+            order by id
+            """)
 
     static let newest = Statement(
         "operator-action-newest",
-        """
-        select acted_at, actor, action, subject, note
-        from operator_action
-        where ($2::timestamptz is null or acted_at >= $2::timestamptz)
-            and ($3::timestamptz is null or acted_at < $3::timestamptz)
-        order by id desc
-        limit $1::bigint
-        """)
+        unsafeSQL: """
+            select \(columns)
+            from operator_action
+            where ($2::timestamptz is null or acted_at >= $2::timestamptz)
+                and ($3::timestamptz is null or acted_at < $3::timestamptz)
+            order by id desc
+            limit $1::bigint
+            """)
 }

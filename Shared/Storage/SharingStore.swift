@@ -103,7 +103,25 @@ public struct SharingStore: Sendable {
         }
     }
 
-    static func choose(
+    /// Chooses an account, or removes its choice, with a row of the audit log, both or neither.
+    /// - Returns: false where a choice is removed that was not made; then there is no row.
+    package func choose(
+        _ account: UUID, undo: Bool, of app: CoverageStore.App, audit: OperatorAction
+    ) async throws -> Bool {
+        try await repeating {
+            try await connection.transaction { transaction in
+                if undo {
+                    guard try Self.unchoose(account, of: app, at: audit.actedAt, in: transaction) else { return false }
+                } else {
+                    try Self.choose(account, of: app, at: audit.actedAt, in: transaction)
+                }
+                try transaction.commit(after: [OperatorActionStore.command(recording: [audit])])
+                return true
+            }
+        }
+    }
+
+    private static func choose(
         _ token: UUID, of app: CoverageStore.App, at time: Date, in transaction: PostgresTransaction
     ) throws {
         _ = try transaction.execute(Self.choose, app.environment.rawValue, app.bundleId, token, time)
@@ -133,11 +151,17 @@ public struct SharingStore: Sendable {
         let token = try UUID(accountToken: token)
         return try await repeating {
             try await connection.transaction { transaction in
-                let removed = try transaction.execute(Self.unchoose, environment.rawValue, bundleId, token).affected
-                try Self.decide(token, of: CoverageStore.App(environment, bundleId), at: time, in: transaction)
-                return removed > 0
+                try Self.unchoose(token, of: CoverageStore.App(environment, bundleId), at: time, in: transaction)
             }
         }
+    }
+
+    private static func unchoose(
+        _ token: UUID, of app: CoverageStore.App, at time: Date, in transaction: PostgresTransaction
+    ) throws -> Bool {
+        let removed = try transaction.execute(Self.unchoose, app.environment.rawValue, app.bundleId, token).affected
+        try decide(token, of: app, at: time, in: transaction)
+        return removed > 0
     }
 
     static let policies = Statement(

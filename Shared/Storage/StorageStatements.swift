@@ -54,7 +54,7 @@ public enum StorageStatements {
 
     private static let console =
         ConsoleSessions.statements + ConsolePages.statements + DeadLetterGroups.statements
-        + DeadLetterSelections.statements + OperatorWork.statements + InsightStore.statements
+        + DeadLetterSelections.statements + InsightStore.statements
 
     private static let coverage =
         HeartbeatStore.statements + CoverageStore.statements + RecoveryWindowStore.statements

@@ -96,7 +96,7 @@ select now() - (k::double precision / ({n} / 200)) * interval '30 days', k / 6, 
     (array['signature', 'chain-untrusted', 'algorithm', 'body', 'app-unknown', 'too-old'])[1 + pg_temp.share(k, 6) % 6],
     'a reason in words', 'Production', 'com.example.app', 'webhook', '0.' || pg_temp.share(k, 7) % 3
 from generate_series(1, {n} / 200) as k;
-insert into operator_action (acted_at, actor, action, subject, note)
+insert into operator_action (acted_at, actor, operation, subject, reason)
 select now() - (k::double precision / ({n} / 2000)) * interval '30 days', 'ann', 'dead-letters dismiss',
     'dead letter filled/' || (10 * k) % 6 || '/' || 10 * k / 6, 'known'
 from generate_series(1, {n} / 2000) as k;

@@ -1,10 +1,8 @@
 import Chassis
 import Contracts
+import Operations
 import Storage
 import StrictJSON
-
-import struct Foundation.Date
-import struct Foundation.UUID
 
 /// Forgets customers on their request.
 struct ErasureHandler: Sendable {
@@ -16,25 +14,16 @@ struct ErasureHandler: Sendable {
     func erase(_ request: APIRequest) async throws -> APIResponse {
         let bundleId = try request.app()
         let extent = request.body?.root["extent"]?.string.flatMap(ErasureStore.Extent.init) ?? .detach
-        let asked = request.parameter("customerId")
-        let (environment, id, now) = (request.key.environment, customers.newId(), customers.clock.now())
-        let certificate: ErasureStore.Certificate? = try await customers.database.withConnection { connection in
-            let certificate = try await ErasureStore(connection).forget(
-                named: asked, of: bundleId, in: environment, extent: extent, id: id, at: now)
-            guard let certificate else { return nil }
-            try await OperatorActionStore(connection).record([
-                OperatorAction(
-                    actedAt: now, actor: request.actor, action: "customers \(extent.rawValue)",
-                    subject: certificate.subject, note: nil,
-                    about: OperatorAction.About(environment, bundleId))
-            ])
-            return certificate
+        let operation = EraseCustomer(
+            .named(request.parameter("customerId")), of: bundleId, in: request.key.environment, extent: extent)
+        let (id, performer) = (customers.newId(), try request.performer(at: customers.clock.now()))
+        if request.isDryRun {
+            return APIResponse(
+                operation.plan(
+                    of: try await customers.database.withConnection { try await operation.preview(on: $0) }))
         }
-        guard let certificate else {
-            throw Problem(
-                .notFound,
-                "Nothing was changed: \(bundleId) has no customer and no account \(asked) in \(environment.rawValue); send your "
-                    + "own id of the customer, or the appAccountToken.")
+        let certificate = try await customers.database.withConnection { connection in
+            try await operation.perform(on: connection, id: id, by: performer)
         }
         return APIResponse { json in
             json.member("certificateId", certificate.id.uuidString.lowercased())

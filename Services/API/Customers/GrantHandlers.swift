@@ -1,4 +1,5 @@
 import Contracts
+import Operations
 import Storage
 import StrictJSON
 
@@ -16,22 +17,23 @@ struct GrantHandlers: Sendable {
         let customer = try await customers.customer(request)
         let body = request.body?.root
         let now = customers.clock.now()
-        let start = body?["startsAt"]?.int64.map { Date(milliseconds: $0) } ?? now
-        let end = body?["endsAt"]?.int64.map { Date(milliseconds: $0) }
-        if let end, end <= start {
-            throw Problem(
-                .invalidRequest, "The grant would end before it begins; give an endsAt behind startsAt.",
-                faults: [ValueFault(pointer: "/endsAt", detail: "must be later than startsAt")])
-        }
         let grant = CustomerRecords.ManualGrant(
             id: customers.newId(), environment: customer.environment, bundleId: customer.bundleId,
             appAccountToken: customer.appAccountToken, productId: body?["productId"]?.string ?? "",
-            reason: body?["reason"]?.string ?? "", startsAt: start, endsAt: end, createdAt: now,
-            createdBy: request.key.id)
-        try await customers.database.withConnection { connection in
-            try await CustomerRecords(connection).add(grant)
+            reason: body?["reason"]?.string ?? "",
+            startsAt: body?["startsAt"]?.int64.map { Date(milliseconds: $0) } ?? now,
+            endsAt: body?["endsAt"]?.int64.map { Date(milliseconds: $0) }, createdAt: now, createdBy: request.key.id)
+        let operation = try GrantAccess(grant, confirmsUnknown: body?["confirmUnknown"]?.bool ?? false)
+        let performer = try request.performer(at: now)
+        return try await customers.database.withConnection { connection in
+            if request.isDryRun { return APIResponse(try await operation.plan(on: connection)) }
+            do {
+                try await operation.perform(on: connection, by: performer)
+            } catch let error as OperationError where error.kind == .unconfirmed {
+                throw Problem(.conflict, "\(error) Send \"confirmUnknown\": true to grant it all the same.")
+            }
+            return APIResponse(status: 201) { json in Self.write(grant, to: &json) }
         }
-        return APIResponse(status: 201) { json in Self.write(grant, to: &json) }
     }
 
     /// `GET /v1/customers/{customerId}/grants`
@@ -55,16 +57,15 @@ struct GrantHandlers: Sendable {
     /// `DELETE /v1/customers/{customerId}/grants/{grantId}`
     func revoke(_ request: APIRequest) async throws -> APIResponse {
         let customer = try await customers.customer(request)
-        let id = UUID(uuidString: request.parameter("grantId")) ?? .zero
-        let now = customers.clock.now()
-        let isKnown = try await customers.database.withConnection { connection in
-            try await CustomerRecords(connection).revoke(
-                grant: id, of: customer.appAccountToken, of: customer.bundleId, in: customer.environment, at: now)
+        let operation = RevokeGrant(
+            UUID(uuidString: request.parameter("grantId")) ?? .zero, of: customer.appAccountToken,
+            of: customer.bundleId, in: customer.environment)
+        let performer = try request.performer(at: customers.clock.now())
+        return try await customers.database.withConnection { connection in
+            if request.isDryRun { return APIResponse(try await operation.plan(on: connection, at: performer.now)) }
+            try await operation.perform(on: connection, by: performer)
+            return .empty(204)
         }
-        guard isKnown else {
-            throw Problem(.notFound, "The customer has no such grant; GET the grants to see which there are.")
-        }
-        return .empty(204)
     }
 
     private static func write(_ grant: CustomerRecords.ManualGrant, to json: inout JSONWriter) {

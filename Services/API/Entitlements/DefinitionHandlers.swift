@@ -66,14 +66,14 @@ struct DefinitionHandlers: Sendable {
             environment: request.key.environment, bundleId: bundleId, name: request.parameter("name"),
             productIds: products, originalApplicationVersionBefore: body?["originalApplicationVersionBefore"]?.string,
             createdAt: clock.now(), createdBy: request.key.id)
+        let performer = try request.performer(at: clock.now())
         let stored = try await database.withConnection { connection in
             let changed = try await ProductStore(connection).setDurations(durations, ofApp: bundleId)
             try await OperatorActionStore(connection).record(
                 changed.map { product in
-                    let duration = (durations[product] ?? nil)?.description ?? "none"
-                    return OperatorAction(
-                        actedAt: clock.now(), actor: request.actor, action: "products durations \(duration)",
-                        subject: "\(bundleId) \(product)", note: nil)
+                    performer.action(
+                        "products durations \((durations[product] ?? nil)?.description ?? "none")",
+                        on: "\(bundleId) \(product)")
                 })
             return try await EntitlementDefinitionStore(connection).put(definition)
         }

@@ -1,7 +1,10 @@
 import Chassis
 import Hummingbird
+import Operations
 import Storage
 import StrictJSON
+
+import struct Foundation.Date
 
 /// A request that was found to be as the document describes, of a key that may make it.
 struct APIRequest: Sendable {
@@ -18,8 +21,13 @@ struct APIRequest: Sendable {
     /// The step of this request, for what is written on its behalf.
     let trace: TraceContext
 
-    /// The name of the key, for the audit log.
-    var actor: String { "API key \(key.name) \(key.id.uuidString.lowercased())" }
+    /// The key, for the audit log.
+    func performer(reason: String? = nil, at now: Date) throws(OperationError) -> Performer {
+        try Performer("API key \(key.name)", apiKey: key.id, reason: reason, at: now)
+    }
+
+    /// Whether the answer says what the operation would do, and nothing is changed.
+    var isDryRun: Bool { query["dryRun"] == "true" }
 
     /// A parameter of the path.
     func parameter(_ name: String) -> String { path[name] ?? "" }

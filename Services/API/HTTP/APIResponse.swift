@@ -1,5 +1,6 @@
 import Chassis
 import Hummingbird
+import Operations
 import StrictJSON
 
 /// The answer to a request.
@@ -34,5 +35,21 @@ struct APIResponse: Sendable {
     /// Its bytes; empty for a stream.
     var bytes: [UInt8] {
         if case .bytes(let bytes) = body { bytes } else { [] }
+    }
+}
+
+extension APIResponse {
+    /// What an operation would do.
+    init(_ plan: OperationPlan) {
+        self.init { json in
+            json.member("dryRun", true)
+            json.member("operation", plan.operation)
+            json.member("subject", plan.subject)
+            json.beginArray("effects")
+            for effect in plan.effects { json.element(effect) }
+            json.endArray()
+            json.member("isEffective", plan.isEffective)
+            json.member("doubt", plan.doubt)
+        }
     }
 }

@@ -1,5 +1,6 @@
 import Chassis
 import Hummingbird
+import Operations
 import Postgres
 import Storage
 
@@ -121,6 +122,7 @@ struct APIService: Sendable {
 
     /// Our fault or the database's. What happened goes into the log, not to the client.
     private func failure(_ error: any Error, _ course: Course) -> Problem {
+        if let error = error as? OperationError { return Problem(error) }
         if let error = error as? PostgresError, error.isTransient {
             logger.warning("Database unavailable; answering 503", metadata: ["error": "\(error)"])
             return Problem(

@@ -1,4 +1,5 @@
 import Hummingbird
+import Operations
 import Storage
 import StrictJSON
 
@@ -119,6 +120,18 @@ extension Problem.Kind {
 }
 
 extension Problem {
+    /// An operation did nothing.
+    init(_ error: OperationError) {
+        let text = "\(error)"
+        let detail = text.prefix(1).uppercased() + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
+        switch error.kind {
+        case .invalid(let member):
+            self.init(.invalidRequest, detail, faults: [ValueFault(pointer: "/\(member)", detail: text)])
+        case .notFound: self.init(.notFound, detail)
+        case .failed, .unconfirmed: self.init(.conflict, detail)
+        }
+    }
+
     /// The request names an account that was erased.
     static let erased = Problem(
         .conflict, "The account was erased on the customer's request; PUT the customer again for a new appAccountToken."

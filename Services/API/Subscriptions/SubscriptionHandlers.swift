@@ -1,5 +1,6 @@
 import Chassis
 import Contracts
+import Operations
 import Postgres
 import Storage
 import StrictJSON
@@ -25,30 +26,27 @@ struct SubscriptionHandlers: Sendable {
         let now = clock.now()
         return try await database.subscription(of: request) { subscription, connection in
             let key = subscription.key
-            let periods = try await AccessStore(connection).periods(of: key)
-            let anomalies = try await AnomalyStore(connection).anomalies(of: key)
-            let gaps = try await LifecycleGapStore(connection).gaps(of: key)
-            let refresh = try await RefreshStore(connection).last(of: key)
+            let view = try await PurchaseView(subscription, at: now, on: connection)
             return APIResponse { json in
                 json.member("originalTransactionId", key.originalTransactionId)
                 json.member("environment", key.environment.rawValue)
                 json.member("bundleId", subscription.bundleId)
-                json.member("state", subscription.state(at: now, in: periods).rawValue)
+                json.member("state", view.state.rawValue)
                 json.member("status", subscription.status)
-                json.member("givesAccess", periods.contains { $0.contains(now) })
-                Self.write(periods, to: &json)
+                json.member("givesAccess", view.current != nil)
+                Self.write(view.periods, to: &json)
                 json.object("transaction", subscription.transaction) { json, facts in
                     json.transaction(
                         facts, originalTransactionId: key.originalTransactionId, bundleId: subscription.bundleId)
                 }
                 json.object("renewalInfo", subscription.renewal) { json, facts in json.renewal(facts) }
                 json.beginArray("anomalies")
-                for anomaly in anomalies { json.element(anomaly.rawValue) }
+                for anomaly in view.anomalies { json.element(anomaly.rawValue) }
                 json.endArray()
                 json.beginArray("gaps")
-                for gap in gaps { json.element(gap.kind.rawValue) }
+                for gap in view.gaps { json.element(gap.kind.rawValue) }
                 json.endArray()
-                json.object("refresh", refresh) { json, refresh in refresh.write(to: &json) }
+                json.object("refresh", view.refresh) { json, refresh in refresh.write(to: &json) }
                 json.member("signedDate", subscription.version.signedDate.milliseconds)
                 json.member("asOf", now.milliseconds)
             }

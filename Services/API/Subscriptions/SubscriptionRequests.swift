@@ -25,39 +25,38 @@ struct SubscriptionRequests: Sendable {
 
     /// `POST /v1/subscriptions/{originalTransactionId}/refresh`
     func refresh(_ request: APIRequest) async throws -> APIResponse {
-        let (id, now) = (newId(), clock.now())
-        let refresh = try await database.subscription(of: request) { subscription, connection in
-            try await RefreshStore(connection).request(subscription.key, of: subscription.bundleId, id: id, at: now)
+        let (id, performer) = (newId(), try request.performer(at: clock.now()))
+        return try await database.subscription(of: request) { subscription, connection in
+            let operation = RefreshPurchase(subscription)
+            if request.isDryRun { return APIResponse(operation.plan) }
+            let refresh = try await operation.perform(on: connection, id: id, by: performer)
+            return APIResponse(status: 202) { json in refresh.write(to: &json) }
         }
-        return APIResponse(status: 202) { json in refresh.write(to: &json) }
     }
 
     /// `POST /v1/subscriptions/{originalTransactionId}/extension`
     func extend(_ request: APIRequest) async throws -> APIResponse {
         let body = request.body?.root
-        let (days, note) = (body?["days"]?.int64 ?? 0, body?["note"]?.string)
-        let reason = body?["reason"]?.string.flatMap(RenewalExtension.Reason.init) ?? .undeclared
         let name = newId().uuidString.lowercased()
         let subscription = try await database.subscription(of: request) { subscription, _ in subscription }
-        let id = subscription.key.originalTransactionId
-        let client = try services.client(of: subscription.bundleId, in: subscription.key.environment)
-        let wanted = RenewalExtension(of: id, by: days, for: reason, name: name)
-        let answer: ExtendRenewalDateResponse?
+        let (id, environment) = (subscription.key.originalTransactionId, subscription.key.environment)
+        let operation = try ExtendRenewal(
+            id, of: subscription.bundleId, in: environment, by: body?["days"]?.int64 ?? 0,
+            for: body?["reason"]?.string.flatMap(ExtendRenewal.Reason.init) ?? .undeclared, requestIdentifier: name)
+        if request.isDryRun { return APIResponse(operation.plan) }
+        let client = try services.client(of: subscription.bundleId, in: environment)
+        let performer = try request.performer(reason: body?["note"]?.string, at: clock.now())
         do {
-            answer = try await wanted.request(from: client) { action in
-                let action = OperatorAction(
-                    actedAt: clock.now(), actor: request.actor, action: action, subject: wanted.subject, note: note,
-                    about: OperatorAction.About(subscription.key.environment, subscription.bundleId))
+            let answer = try await operation.perform(at: client, by: performer) { action in
                 try await database.withConnection { try await OperatorActionStore($0).record([action]) }
+            }
+            return APIResponse { json in
+                json.member("originalTransactionId", id)
+                json.member("requestIdentifier", name)
+                json.member("effectiveDate", answer.effectiveDate?.milliseconds)
             }
         } catch let error as APIError {
             throw Problem(error)
-        }
-        guard let answer else { throw Problem(.conflict, "Apple did not extend purchase \(id) and gave no reason.") }
-        return APIResponse { json in
-            json.member("originalTransactionId", id)
-            json.member("requestIdentifier", name)
-            json.member("effectiveDate", answer.effectiveDate?.milliseconds)
         }
     }
 }

@@ -2,6 +2,7 @@ import AppStore
 import Chassis
 import Contracts
 import Kafka
+import Operations
 import Signatures
 import Storage
 import StrictJSON
@@ -48,10 +49,12 @@ struct UploadRecorder: Sendable {
         }
         if let account, let claim, !isDryRun, !preview.claims.isEmpty || !preview.transfers.isEmpty {
             let (environment, now, isAssigned) = (upload.environment, upload.now, upload.isAssigned)
+            let performer = try request.performer(
+                reason: request.body?.root["assign"]?["reason"]?.string, at: now)
             preview = try await database.withConnection { connection in
                 try await StatePreviewStore(connection).record(
                     entries, in: app, account: account, claiming: claim, at: now
-                ) { claims in isAssigned ? Self.assignments(claims, request, in: environment, at: now) : [] }
+                ) { claims in isAssigned ? Self.assignments(claims, by: performer, in: environment) : [] }
             }
         }
         guard !preview.isAccountErased else { throw Problem.erased }
@@ -76,15 +79,11 @@ struct UploadRecorder: Sendable {
 
     /// The entries of the audit log about purchases that an operator's key assigns.
     private static func assignments(
-        _ claims: [AccountClaim], _ request: APIRequest, in environment: StoreEnvironment, at now: Date
+        _ claims: [AccountClaim], by performer: Performer, in environment: StoreEnvironment
     ) -> [OperatorAction] {
         claims.map { claim in
-            OperatorAction(
-                actedAt: now, actor: request.actor, action: "assign",
-                subject:
-                    "\(claim.key.environment.rawValue) \(claim.bundleId) purchase \(claim.key.originalTransactionId) "
-                    + "to \(claim.appAccountToken)",
-                note: request.body?.root["assign"]?["reason"]?.string,
+            performer.action(
+                "assign", on: "purchase \(claim.key.originalTransactionId) to \(claim.appAccountToken)",
                 about: OperatorAction.About(
                     environment, claim.bundleId, account: UUID(uuidString: claim.appAccountToken)))
         }

@@ -62,17 +62,11 @@ struct ReplayService: Service {
             await log.close()
             throw error
         }
-        try await producer.send(
-            letters.map { seal.sealed(ProducerRecord(replaying: $0.letter, authenticatedBy: seal)) })
-        let now = clock.now()
+        let performer = try Performer(
+            selection.requestedBy ?? selection.createdBy, reason: selection.note, at: clock.now())
         try await database.withConnection { connection in
-            try await OperatorActionStore(connection).record(
-                letters.map { letter in
-                    OperatorAction(
-                        actedAt: now, actor: selection.requestedBy ?? selection.createdBy,
-                        action: DeadLetterActions.replayed, subject: letter.id.subject(in: selection.cluster),
-                        note: selection.note)
-                })
+            try await ReplayDeadLetters(letters, of: selection.cluster).perform(
+                through: producer, sealedBy: seal, on: connection, by: performer)
         }
     }
 

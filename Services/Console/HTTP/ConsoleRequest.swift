@@ -42,18 +42,18 @@ struct ConsoleRequest: Sendable {
         return uuid
     }
 
-    /// Why, in the person's words; every action needs it.
-    func reason() throws -> String {
-        let reason = (form["reason"] ?? "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        // Unicode scalars: what is shown as one character can be any number of bytes.
-        let length = reason.unicodeScalars.count
-        guard (3...500).contains(length) else {
-            throw Fault(
-                422, "Nothing was done: the reason is \(length < 3 ? "missing" : "too long").",
-                "Go back and say why, in 3 to 500 characters.")
+    /// A value of the form without white space.
+    /// - Parameter words: what it is, for the person.
+    func word(_ name: String, _ words: String) throws -> String {
+        let text = (form[name] ?? "").filter { !$0.isWhitespace }
+        guard (1...255).contains(text.utf8.count) else {
+            throw Fault(422, "Nothing was done: \(words) is missing.", "Go back and give it.")
         }
-        return reason
+        return text
     }
+
+    /// Whether the page says what the operation would do, and nothing is changed.
+    var isDryRun: Bool { form["step"] == "plan" }
 }
 
 /// Decodes queries and forms (`application/x-www-form-urlencoded`).

@@ -108,7 +108,9 @@ struct Responder: Sendable {
         switch error {
         case let fault as Fault: return console.page(of: fault)
         case let error as OperationError:
-            return console.page(of: Fault(422, "Nothing was done: \(error).", "Go back and change it."))
+            return console.page(
+                of: Fault(
+                    error.kind == .notFound ? 404 : 422, "Nothing was done: \(error).", "Go back and change it."))
         case let error as PostgresError where error.sqlState == "57014":
             return console.page(
                 of: Fault(

@@ -54,10 +54,12 @@ struct AccountScreen: Sendable {
 
     /// What is stored about an account.
     struct Contents: Sendable {
-        let access: AccountAccess
-        let states: [String: SubscriptionState]
+        let view: AccountView
         let grants: [CustomerRecords.ManualGrant]
-        let apps: [String]
+        /// Those of the account, with the names that each knows; of an account without any, all of the environment.
+        let apps: [(bundleId: String, names: KnownNames)]
+
+        var access: AccountAccess { view.access }
     }
 
     let console: Console
@@ -81,7 +83,7 @@ struct AccountScreen: Sendable {
                 },
                 hasLines: !access.entitlements.isEmpty,
                 withheld: access.withheld.map { line in
-                    Self.line(line, why: Self.withheld(contents.states[line.id]), environment, now)
+                    Self.line(line, why: Self.withheld(contents.view.states[line.id]), environment, now)
                 },
                 hasWithheld: !access.withheld.isEmpty,
                 grants: contents.grants.map { grant in
@@ -97,7 +99,7 @@ struct AccountScreen: Sendable {
                 hasGrants: !contents.grants.isEmpty, export: "/accounts/\(environment.rawValue)/\(name)/export",
                 erasures: request.role < .admin
                     ? []
-                    : contents.apps.map { app in
+                    : contents.apps.map { app, _ in
                         Erasure(
                             app: app,
                             address: "/accounts/\(environment.rawValue)/\(name)/erasure"
@@ -136,7 +138,7 @@ struct AccountScreen: Sendable {
             json.beginObject()
             json.member("bundleId", line.bundleId)
             json.member("purchase", line.id)
-            json.member("state", contents.states[line.id]?.rawValue)
+            json.member("reason", contents.view.reason(withheld: line))
             json.endObject()
         }
         json.endArray()
@@ -162,26 +164,18 @@ struct AccountScreen: Sendable {
         of account: UUID, in environment: StoreEnvironment, at now: Date
     ) async throws -> Contents {
         try await console.database.withConnection { connection in
-            let lines = try EntitlementStore.lines(
-                try await connection.pipeline([
-                    EntitlementStore.command(of: [account], in: environment, bundleIds: nil, from: now)
-                ])[0])
-            let access = AccountAccess(
-                of: account, in: environment, lines: lines,
-                definitions: try await EntitlementDefinitionStore(connection).current(), at: now)
-            var states: [String: SubscriptionState] = [:]
-            if !access.withheld.isEmpty {
-                let command = EntitlementStore.command(
-                    purchases: access.withheld.map(\.id), in: environment, at: now)
-                states = try EntitlementStore.states(try await connection.pipeline([command])[0], at: now)
-            }
-            let apps = try await ConsolePages(connection).apps().filter { $0.environment == environment }
+            let view = try await AccountView(of: account, in: environment, at: now, on: connection)
+            let records = CustomerRecords(connection)
+            let grants = try await records.grants(of: account, in: environment)
+            let known = try await ConsolePages(connection).apps().filter { $0.environment == environment }
                 .map(\.bundleId)
-            var grants: [CustomerRecords.ManualGrant] = []
-            for app in Set(apps).union(lines.map(\.bundleId)).sorted() {
-                grants += try await CustomerRecords(connection).grants(of: account, of: app, in: environment)
+            let customers = try await records.customers(with: account, of: known, in: environment)
+            let own = Set(view.access.apps + grants.map(\.bundleId) + customers.map(\.bundleId))
+            var apps: [(bundleId: String, names: KnownNames)] = []
+            for app in own.isEmpty ? known : own.sorted() {
+                apps.append((app, try await EntitlementDefinitionStore(connection).names(of: app, in: environment)))
             }
-            return Contents(access: access, states: states, grants: grants, apps: apps)
+            return Contents(view: view, grants: grants, apps: apps)
         }
     }
 

@@ -5,9 +5,11 @@ struct AuditScreen: Sendable {
     struct Row: Sendable {
         let at: Moment
         let actor: String
-        let action: String
+        let operation: String
         let subject: String
-        let note: String
+        let app: String
+        let reason: String
+        let outcome: String
     }
 
     struct Page: Sendable {
@@ -35,9 +37,12 @@ struct AuditScreen: Sendable {
             Page(
                 rows: rows.prefix(Self.size).map { row in
                     Row(
-                        at: Moment(row.action.actedAt, now: now), actor: row.action.actor, action: row.action.action,
-                        // Subjects and notes name customers.
-                        subject: isOn ? "hidden" : row.action.subject, note: isOn ? "hidden" : row.action.note ?? "")
+                        at: Moment(row.action.actedAt, now: now), actor: row.action.actor,
+                        operation: row.action.operation,
+                        // Subjects and reasons name customers.
+                        subject: isOn ? "hidden" : row.action.subject,
+                        app: row.action.about.map { "\($0.bundleId), \($0.environment.rawValue)" } ?? "",
+                        reason: isOn ? "hidden" : row.action.reason ?? "", outcome: row.action.outcome.rawValue)
                 },
                 isEmpty: rows.isEmpty, actor: actor ?? "",
                 next: rows.count > Self.size

@@ -108,7 +108,7 @@ struct CoverageScreens: Sendable {
         let apps = Set(coverage.map { CoverageStore.App($0.environment, $0.bundleId) })
             .union(days.map { CoverageStore.App($0.environment, $0.bundleId) })
             .sorted { ($0.environment.rawValue, $0.bundleId) < ($1.environment.rawValue, $1.bundleId) }
-        let wrong = days.filter(Self.needsHelp).reduce(into: [CoverageStore.App: Int]()) { wrong, day in
+        let wrong = days.filter(\.state.needsHelp).reduce(into: [CoverageStore.App: Int]()) { wrong, day in
             wrong[CoverageStore.App(day.environment, day.bundleId), default: 0] += 1
         }
         // The first one that needs help, unless another is asked for.
@@ -145,6 +145,7 @@ struct CoverageScreens: Sendable {
             var command = "storekeeper recover --from \(shellWord(from ?? "")) --to \(shellWord(to))"
             if !app.isEmpty { command += " --app \(shellWord(app))" }
             if !environment.isEmpty { command += " --environment \(environment)" }
+            command += " --no-wait"
             form = ActionForm(
                 id: "recover", title: "Recover",
                 explanation:
@@ -169,11 +170,9 @@ struct CoverageScreens: Sendable {
 
     /// `POST /coverage/recover`
     func recover(_ request: ConsoleRequest) async throws -> ConsoleResponse {
-        let requests = try await planned(request.form)
-        let audit = try requests.map { try console.action("recover", on: $0.subject, request) }
-        try await console.database.withConnection { connection in
-            try await OperatorWork(connection).recover(requests, at: console.clock.now(), audit: audit)
-        }
+        let operation = RecoverWindows(try await planned(request.form))
+        let performer = try console.performer(request)
+        try await console.database.withConnection { try await operation.perform(on: $0, by: performer) }
         return .redirect(to: "/coverage?done=recover")
     }
 
@@ -203,17 +202,17 @@ struct CoverageScreens: Sendable {
         _ app: CoverageStore.App, _ days: [CoverageDay], _ mayRecover: Bool, _ now: Date
     ) -> App {
         let complete = days.count { $0.completedAt != nil }
-        let wrong = days.count(where: needsHelp)
+        let wrong = days.count(where: \.state.needsHelp)
         // Columns are weeks, rows are days of the week.
         let origin = (now.timeIntervalSince1970 / 86_400).rounded(.down) - Double(Self.days - 1)
         let shift = (Int(origin) + 3) % 7
         let cells = days.compactMap { day -> Cell? in
             let index = Int((day.day.timeIntervalSince1970 / 86_400 - origin).rounded()) + shift
             guard index >= 0 else { return nil }
-            let (state, sign) = (state(day), sign(state(day)))
+            let state = day.state.rawValue
             let (x, y) = (index / 7 * 22, index % 7 * 22)
             return Cell(
-                x: x, y: y, textX: x + 10, textY: y + 14, kind: state.replacing(" ", with: "-"), sign: sign,
+                x: x, y: y, textX: x + 10, textY: y + 14, kind: state.replacing(" ", with: "-"), sign: sign(day.state),
                 title: "\(day.day.day): \(state)")
         }
         return App(
@@ -232,7 +231,7 @@ struct CoverageScreens: Sendable {
     }
 
     private static func day(_ day: CoverageDay, _ app: CoverageStore.App, _ mayRecover: Bool) -> Day {
-        let state = state(day)
+        let state = day.state.rawValue
         let next = day.day.addingTimeInterval(86_400)
         return Day(
             day: day.day.day, state: state, kind: state.replacing(" ", with: "-"),
@@ -246,20 +245,12 @@ struct CoverageScreens: Sendable {
                     ]) : nil)
     }
 
-    private static func state(_ day: CoverageDay) -> String {
-        if day.completedAt != nil { return "complete" }
-        if day.givenUp != nil { return "given up" }
-        return day.counts.stillMissing > 0 ? "missing" : "in progress"
-    }
-
-    private static func needsHelp(_ day: CoverageDay) -> Bool { ["missing", "given up"].contains(state(day)) }
-
-    private static func sign(_ state: String) -> String {
+    private static func sign(_ state: CoverageDay.State) -> String {
         switch state {
-        case "complete": "✓"
-        case "missing": "!"
-        case "given up": "×"
-        default: "…"
+        case .complete: "✓"
+        case .missing: "!"
+        case .givenUp: "×"
+        case .inProgress: "…"
         }
     }
 

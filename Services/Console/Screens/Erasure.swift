@@ -80,18 +80,10 @@ struct ErasureScreens: Sendable {
         else {
             throw Fault(422, "Nothing was done: the form is incomplete.", "Begin again with the dry run.")
         }
-        let (reason, now) = (try request.reason(), console.clock.now())
+        let operation = EraseCustomer(.account(account), of: app, in: environment, extent: extent)
+        let performer = try console.performer(request)
         let certificate = try await console.patientDatabase.withConnection { connection in
-            let certificate = try await ErasureStore(connection).forget(
-                account, of: app, in: environment, extent: extent, id: console.newId(), at: now)
-            guard let certificate else { throw Self.unknown(account, app, environment) }
-            // The certificate stands for the account, which the audit log must not name.
-            try await OperatorActionStore(connection).record([
-                OperatorAction(
-                    actedAt: now, actor: request.name, action: "customers \(extent.rawValue)",
-                    subject: certificate.subject, note: reason, about: OperatorAction.About(environment, app))
-            ])
-            return certificate
+            try await operation.perform(on: connection, id: console.newId(), by: performer)
         }
         return .redirect(to: Self.address(certificate.id))
     }
@@ -135,12 +127,6 @@ struct ErasureScreens: Sendable {
             button: isErasure ? "Erase for good" : "Detach for good",
             hidden: [("extent", extent.rawValue), ("app", app)],
             command: Self.command(extent, account, app, environment) + " --note REASON", isDangerous: true, request)
-    }
-
-    private static func unknown(_ account: UUID, _ app: String, _ environment: StoreEnvironment) -> Fault {
-        Fault.notFound(
-            "Nothing is known of account \(account.uuidString.lowercased()) in \(app), \(environment.rawValue); nothing was done."
-        )
     }
 
     private static func address(_ certificate: UUID) -> String { "/erasures/\(certificate.uuidString.lowercased())" }

@@ -91,43 +91,42 @@ struct PurchaseScreen: Sendable {
     func refresh(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let key = SubscriptionKey(
             environment: try request.environment(), originalTransactionId: request.parameters["id"] ?? "")
-        let audit = try console.action(
-            "refresh", on: "purchase \(key.environment.rawValue) \(key.originalTransactionId)", request)
-        try await console.database.withConnection { connection in
+        let performer = try console.performer(request)
+        return try await console.database.withConnection { connection in
             guard let subscription = try await SubscriptionStore(connection).find(key) else {
                 throw Fault.notFound("No such purchase is known.")
             }
-            try await OperatorWork(connection).refresh(
-                key, of: subscription.bundleId, id: console.newId(), at: console.clock.now(), audit: audit)
+            let operation = RefreshPurchase(subscription)
+            if request.isDryRun { return console.page(of: operation.plan, request) }
+            try await operation.perform(on: connection, id: console.newId(), by: performer)
+            return .redirect(
+                to:
+                    "/purchases/\(key.environment.rawValue)/\(FormFields.encode(key.originalTransactionId))?done=refresh"
+            )
         }
-        return .redirect(
-            to: "/purchases/\(key.environment.rawValue)/\(FormFields.encode(key.originalTransactionId))?done=refresh")
     }
 
     private func page(_ key: SubscriptionKey, _ request: ConsoleRequest) async throws -> ConsoleResponse {
         let now = console.clock.now()
-        let (found, periods, timeline, lines, anomalies, gaps, refresh) = try await console.database.withConnection {
-            connection in
-            (
-                try await SubscriptionStore(connection).find(key),
-                try await AccessStore(connection).periods(of: key),
+        let (view, timeline, lines) = try await console.database.withConnection { connection in
+            guard let subscription = try await SubscriptionStore(connection).find(key) else {
+                throw Fault.notFound("No such purchase is known.")
+            }
+            return (
+                try await PurchaseView(subscription, at: now, on: connection),
                 try await PurchasePages(connection).timeline(of: key, after: 0, limit: Self.limit + 1),
-                try await PurchasePages(connection).notifications(of: key, after: nil, limit: Self.limit + 1),
-                try await AnomalyStore(connection).anomalies(of: key),
-                try await LifecycleGapStore(connection).gaps(of: key),
-                try await RefreshStore(connection).last(of: key)
+                try await PurchasePages(connection).notifications(of: key, after: nil, limit: Self.limit + 1)
             )
         }
-        guard let subscription = found else { throw Fault.notFound("No such purchase is known.") }
+        let (subscription, periods) = (view.subscription, view.periods)
         let masking = request.masking
         let account = lines.isEmpty ? nil : subscription.transaction?.appAccountToken
-        let odd = anomalies.map(\.sentence) + gaps.map(\.sentence)
+        let odd = view.anomalies.map(\.sentence) + view.gaps.map(\.sentence)
         return console.page(
             "purchase", "Purchase \(masking.id(key.originalTransactionId))",
             Page(
-                sentence: Words.access(subscription, periods, at: now),
-                state: Words.state(subscription.state(at: now, in: periods)),
-                hasAccess: periods.contains { $0.contains(now) }, id: masking.id(key.originalTransactionId),
+                sentence: Words.access(view), state: Words.state(view.state), hasAccess: view.current != nil,
+                id: masking.id(key.originalTransactionId),
                 app: subscription.bundleId, environment: key.environment.rawValue, account: masking.id(account),
                 accountAddress: masking.account(account.flatMap { UUID(uuidString: $0) }, in: key.environment),
                 bar: AccessBar(periods, at: now),
@@ -136,7 +135,7 @@ struct PurchaseScreen: Sendable {
                 notifications: lines.prefix(Self.limit).reversed().map { Self.notification($0, now) },
                 facts: Self.facts(subscription, masking, now), odd: odd, hasOdd: !odd.isEmpty,
                 isCut: timeline.count > Self.limit || lines.count > Self.limit,
-                refreshed: refresh.map { Self.refreshed($0, now) },
+                refreshed: view.refresh.map { Self.refreshed($0, now) },
                 forms: masking.isOn
                     ? []
                     : [Self.refreshForm(subscription, request)]
@@ -165,11 +164,7 @@ struct PurchaseScreen: Sendable {
         return Step(
             event: Words.event(row.event), apple: Moment(row.occurredAt, now: now),
             ours: Moment(row.appliedAt, now: now),
-            changes: row.changes.map { change in
-                guard masking.isOn else { return Words.change(change) }
-                // Values of facts such as transactionId and appAccountToken are ids.
-                return change.fact
-            },
+            changes: row.changes.map { Words.change($0, isMasked: masking.isOn) },
             access: until, notification: "/notifications/\(row.notificationUUID.uuidString.lowercased())")
     }
 
@@ -220,6 +215,6 @@ struct PurchaseScreen: Sendable {
             command:
                 "echo \(shellWord(key.originalTransactionId)) > customers.txt && storekeeper backfill customers.txt "
                 + "--app \(shellWord(subscription.bundleId)) --environment \(key.environment.rawValue)",
-            request)
+            offersPlan: true, request)
     }
 }

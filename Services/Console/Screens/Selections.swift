@@ -46,7 +46,7 @@ struct SelectionScreens: Sendable {
         return console.page(
             "selection", "Selected dead letters",
             Page(
-                sentence: Self.sentence(count, known), criteria: selection.criteria,
+                sentence: ReplayDeadLetters.Plan(found: count, known: known).sentence, criteria: selection.criteria,
                 created: Moment(selection.createdAt, now: now), by: selection.createdBy,
                 letters: Array(selection.letters.prefix(Self.shown)),
                 more: count > Self.shown ? "and \(Figures.grouped(Int64(count - Self.shown))) more" : nil,
@@ -58,10 +58,10 @@ struct SelectionScreens: Sendable {
 
     /// `POST /dead-letters/selections/{uuid}/replay`
     func replay(_ request: ConsoleRequest) async throws -> ConsoleResponse {
-        let (id, reason) = (try request.uuid("uuid"), try request.reason())
+        let (id, performer) = (try request.uuid("uuid"), try console.performer(request))
         let isRequested = try await console.database.withConnection { connection in
             try await DeadLetterSelections(connection).requestReplay(
-                id, by: request.name, note: reason, at: console.clock.now())
+                id, by: request.name, note: performer.reason ?? "", at: performer.now)
         }
         guard isRequested else { throw Self.settled }
         return .redirect(to: Self.address(id))
@@ -69,10 +69,11 @@ struct SelectionScreens: Sendable {
 
     /// `POST /dead-letters/selections/{uuid}/dismiss`
     func dismiss(_ request: ConsoleRequest) async throws -> ConsoleResponse {
-        let (id, reason) = (try request.uuid("uuid"), try request.reason())
+        let (id, performer) = (try request.uuid("uuid"), try console.performer(request))
         let isDone = try await console.database.withConnection { connection in
             try await DeadLetterSelections(connection).dismiss(
-                id, by: request.name, note: reason, action: DeadLetterActions.dismissed, at: console.clock.now())
+                id, by: request.name, note: performer.reason ?? "", action: DeadLetterActions.dismissed,
+                at: performer.now)
         }
         guard isDone else { throw Self.settled }
         return .redirect(to: Self.address(id) + "?done=dismiss")
@@ -92,17 +93,6 @@ struct SelectionScreens: Sendable {
     }
 
     private static func address(_ id: UUID) -> String { "/dead-letters/selections/\(id.uuidString.lowercased())" }
-
-    private static func sentence(_ count: Int, _ known: Int) -> String {
-        guard count > 0 else { return "No dead letter is open." }
-        let share =
-            switch known {
-            case 0: "the ledger has none of them"
-            case count: "the ledger has all of them already, so a replay changes no state"
-            default: "the ledger has \(known) of them already; those change no state"
-            }
-        return "\(count.counted("dead letter")) would be sent through the pipeline again; \(share)."
-    }
 
     private static func progress(_ selection: DeadLetterSelections.Selection) -> String? {
         let by = selection.requestedBy ?? ""

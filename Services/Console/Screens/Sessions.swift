@@ -1,3 +1,4 @@
+import Operations
 import Storage
 
 /// Who is signed in, and the end of a person's sessions.
@@ -43,12 +44,9 @@ struct SessionScreens: Sendable {
         guard let name = request.form["name"], !name.isEmpty else {
             throw Fault(422, "Nothing was done: the form is incomplete.", "Go back and choose a person.")
         }
-        let audit = try console.action("console end", on: name, request)
-        let ended = try await console.database.withConnection { connection in
-            try await ConsoleSessions(connection).endAll(of: name, at: audit.actedAt, audit: audit)
-        }
-        guard ended.sessions + ended.links > 0 else {
-            throw Fault(409, "Nothing was done: this person has no session and no link.", "Reload the sessions.")
+        let performer = try console.performer(request)
+        _ = try await console.database.withConnection { connection in
+            try await EndSessions(of: name).perform(on: connection, by: performer)
         }
         return .redirect(to: "/sessions?done=end")
     }

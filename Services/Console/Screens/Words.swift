@@ -8,9 +8,9 @@ import struct Foundation.Date
 /// What is shown in words rather than in names of fields.
 enum Words {
     /// Access now: what, until when, why.
-    static func access(_ subscription: Subscription, _ periods: [AccessStore.Period], at now: Date) -> String {
-        let state = subscription.state(at: now, in: periods)
-        if let period = periods.first(where: { $0.contains(now) }) {
+    static func access(_ view: PurchaseView) -> String {
+        let now = view.moment
+        if let period = view.current {
             let end =
                 period.until.map { end in
                     let moment = Moment(end, now: now)
@@ -18,12 +18,12 @@ enum Words {
                 } ?? " without an end"
             return "Access to \(period.productId)\(end), because \(reason(period.reason))."
         }
-        let ended = periods.compactMap(\.endsAt).filter { $0 <= now }.max()
+        let ended = view.periods.compactMap(\.endsAt).filter { $0 <= now }.max()
         let since = ended.map { end in
             let moment = Moment(end, now: now)
             return "No access since \(moment.text) (\(moment.distance))"
         }
-        return "\(since ?? "No access"): \(explanation(of: state, subscription))."
+        return "\(since ?? "No access"): \(explanation(of: view.state, view.subscription))."
     }
 
     /// Why a line of an account gives access.
@@ -47,7 +47,7 @@ enum Words {
     /// Why a purchase gives no access.
     private static func explanation(of state: SubscriptionState, _ subscription: Subscription) -> String {
         switch state {
-        case .active, .gracePeriod, .owned: "the state is \(state.rawValue)"
+        case .active, .gracePeriod, .owned: "the state is \(Self.state(state))"
         case .billingRetry: "the charge failed, and Apple still tries"
         case .overdue: "a renewal was due, and no notification has told its outcome yet"
         case .expired: expiry(subscription)
@@ -94,13 +94,11 @@ enum Words {
         }.joined(separator: ": ")
     }
 
-    static func change(_ change: FactChange) -> String {
-        let about = change.transactionId.map { " of \($0)" } ?? ""
-        return switch (change.from, change.to) {
-        case (let from?, let to?): "\(change.fact)\(about): \(from) → \(to)"
-        case (nil, let to?): "\(change.fact)\(about): \(to)"
-        case (let from?, nil): "\(change.fact)\(about): \(from) → gone"
-        case (nil, nil): "\(change.fact)\(about)"
-        }
+    /// A change of the timeline, in the command line's words.
+    /// - Parameter isMasked: leaves its values out: those of facts such as the app account are ids.
+    static func change(_ change: FactChange, isMasked: Bool) -> String {
+        guard !isMasked else { return "\(Fact(rawValue: change.fact)?.words ?? "access or an earlier transaction")" }
+        return Change.sentence(
+            fact: change.fact, from: change.from, to: change.to, transactionId: change.transactionId)
     }
 }

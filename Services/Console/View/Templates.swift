@@ -18,7 +18,8 @@ struct Templates: Sendable {
         ("recover", PackageResources.recover_mustache), ("pipeline", PackageResources.pipeline_mustache),
         ("audit", PackageResources.audit_mustache), ("sessions", PackageResources.sessions_mustache),
         ("insight", PackageResources.insight_mustache), ("help", PackageResources.help_mustache),
-        ("erasure", PackageResources.erasure_mustache), ("chart-table", PackageResources.chart_table_mustache),
+        ("erasure", PackageResources.erasure_mustache), ("plan", PackageResources.plan_mustache),
+        ("chart-table", PackageResources.chart_table_mustache),
     ]
 
     let library: MustacheLibrary

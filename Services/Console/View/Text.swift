@@ -115,6 +115,25 @@ struct ActionForm: Sendable {
         let type: String
         let value: String
         let hint: String?
+        /// Offered, beside what a person types.
+        let choices: [String]
+        let hasChoices: Bool
+        let isRequired: Bool
+
+        init(
+            id: String, name: String, label: String, type: String, value: String, hint: String?, choices: [String] = [],
+            isRequired: Bool = true
+        ) {
+            self.id = id
+            self.name = name
+            self.label = label
+            self.type = type
+            self.value = value
+            self.hint = hint
+            self.choices = choices
+            hasChoices = !choices.isEmpty
+            self.isRequired = isRequired
+        }
     }
 
     let id: String
@@ -124,15 +143,19 @@ struct ActionForm: Sendable {
     let button: String
     let hidden: [Field]
     let inputs: [Input]
-    let command: String
+    /// Works as it is printed; nil on the page of a dry run.
+    let command: String?
     let token: String
     let isDangerous: Bool
     var asksReason = true
+    /// Whether the form has a second button, which shows what would happen.
+    let offersPlan: Bool
 
     init(
         id: String, title: String, explanation: String, address: String, button: String,
         hidden: [(String, String)] = [],
-        inputs: [Input] = [], command: String, isDangerous: Bool = false, _ request: ConsoleRequest
+        inputs: [Input] = [], command: String?, isDangerous: Bool = false, offersPlan: Bool = false,
+        _ request: ConsoleRequest
     ) {
         self.id = id
         self.title = title
@@ -144,6 +167,7 @@ struct ActionForm: Sendable {
         self.command = command
         token = request.token
         self.isDangerous = isDangerous
+        self.offersPlan = offersPlan
     }
 }
 

@@ -25,17 +25,8 @@ struct ConsoleEnd: Subcommand {
 
     func run(in context: CommandContext) async throws {
         let connection = try database.connection(for: "console end", in: context)
-        let now = context.now()
-        let ended = try await ConsoleSessions(connection).endAll(
-            of: name, at: now,
-            audit: OperatorAction(
-                actedAt: now, actor: audit.actor ?? context.user, action: "console end", subject: name, note: audit.note
-            ))
-        guard ended.sessions + ended.links > 0 else {
-            throw CommandError(
-                "\(name.escaped) has no session and no unused link; storekeeper console sessions lists who is signed in"
-            )
-        }
+        let ended = try await EndSessions(of: name).perform(
+            on: connection, by: try audit.performer(in: context))
         guard !output.json else {
             return try output.print(json: Ended(name: name, sessions: ended.sessions, links: ended.links), in: context)
         }

@@ -52,8 +52,8 @@ struct ConsoleLogin: Subcommand {
             link.digest, for: ConsoleSessions.Person(name: name, role: role.rawValue), from: now,
             until: now.addingTimeInterval(ConsoleLink.validity),
             audit: OperatorAction(
-                actedAt: now, actor: context.user, action: "console login", subject: "\(name) as \(role.rawValue)",
-                note: nil))
+                actedAt: now, actor: context.user, operation: "console login", subject: "\(name) as \(role.rawValue)",
+                reason: nil))
         let text = link.address(at: address)
         guard !output.json else { return try output.print(json: Printed(link: text), in: context) }
         context.print(text)

@@ -2,6 +2,7 @@ import ArgumentParser
 import Commands
 import Contracts
 import Foundation
+import Operations
 import Storage
 
 /// `storekeeper customers choose`: the account of the app that is entitled on a shared Apple account.
@@ -31,34 +32,26 @@ struct Choose: Subcommand {
     @Flag(help: "Remove the choice; the policy applies again.")
     var undo = false
 
+    @Flag(help: "Print what would happen; change nothing.")
+    var dryRun = false
+
     @Argument(help: "appAccountToken of the account.", transform: Self.token)
     var account: String
 
     func run(in context: CommandContext) async throws {
         let connection = try database.connection(for: "customers", in: context)
         try await KnownAppsWarning(connection: connection).warn(about: app, in: context)
-        let store = SharingStore(connection)
-        if undo {
-            guard try await store.unchoose(account, of: app, in: environment, at: context.now()) else {
-                throw CommandError("\(account) was not chosen in \(app.escaped), \(environment.rawValue)")
-            }
-        } else {
-            try await store.choose(account, of: app, in: environment, at: context.now())
-        }
-        try await audit.record(
-            undo ? "customers choose --undo" : "customers choose", on: ["\(app) \(environment.rawValue) \(account)"],
-            about: OperatorAction.About(environment, app, account: UUID(uuidString: account)),
-            to: OperatorActionStore(connection), in: context)
+        guard let token = UUID(uuidString: account) else { return }
+        let operation = ChooseAccount(token, of: app, in: environment, undo: undo)
+        guard !dryRun else { return try await operation.plan(on: connection).show(output, in: context) }
+        let plan = try await operation.perform(on: connection, by: try audit.performer(in: context))
         guard !output.json else {
             return try output.print(
                 json: Page(
                     app: app, environment: environment.rawValue, appAccountToken: account, isChosen: !undo), in: context
             )
         }
-        context.print(
-            undo
-                ? "The policy applies to \(account) again."
-                : "\(account) is entitled on every Apple account that it shares.")
+        plan.effects.forEach(context.print)
     }
 
     private struct Page: Encodable {

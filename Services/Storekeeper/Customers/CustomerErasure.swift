@@ -2,10 +2,11 @@ import ArgumentParser
 import Commands
 import Contracts
 import Foundation
+import Operations
 import Storage
 
 /// `storekeeper customers erase`: forgets a customer.
-struct EraseCustomer: Subcommand {
+struct EraseCustomerCommand: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "erase", abstract: "Erase a customer: account, records and signed payloads.",
         discussion: """
@@ -46,28 +47,15 @@ struct ErasureOptions: ParsableArguments {
     @Flag(help: "Print what would be erased; change nothing.")
     var dryRun = false
 
-    private var unknown: CommandError {
-        CommandError(
-            "no customer \(options.customer.escaped) of \(options.app.escaped) is known in "
-                + "\(options.environment.rawValue): name the customer by your own id or by the appAccountToken")
-    }
-
     func run(_ extent: ErasureStore.Extent, in context: CommandContext) async throws {
         let connection = try options.database.connection(for: "customers", in: context)
-        let store = ErasureStore(connection)
+        let operation = EraseCustomer(
+            .named(options.customer), of: options.app, in: options.environment, extent: extent)
         guard !dryRun else {
-            let preview = try await store.preview(named: options.customer, of: options.app, in: options.environment)
-            guard let preview else { throw unknown }
-            return try show(preview, extent, in: context)
+            return try show(try await operation.preview(on: connection), extent, in: context)
         }
-        let certificate = try await store.forget(
-            named: options.customer, of: options.app, in: options.environment, extent: extent, id: context.id(),
-            at: context.now())
-        guard let certificate else { throw unknown }
-        try await audit.record(
-            "customers \(extent.rawValue)", on: [certificate.subject],
-            about: OperatorAction.About(options.environment, options.app), to: OperatorActionStore(connection),
-            in: context)
+        let certificate = try await operation.perform(
+            on: connection, id: context.id(), by: try audit.performer(in: context))
         guard !options.output.json else { return try options.output.print(json: Page(certificate), in: context) }
         FactLines.of([
             ("certificate", certificate.id.uuidString.lowercased()), ("extent", certificate.extent.rawValue),

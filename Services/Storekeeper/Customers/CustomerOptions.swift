@@ -16,7 +16,7 @@ struct CustomerOptions: ParsableArguments {
     @Option(help: "Environment of the App Store.")
     var environment: StoreEnvironment
 
-    @Argument(help: "Your own id of the customer.")
+    @Argument(help: "Your own id of the customer; where no customer has it, the appAccountToken.")
     var customer: String
 
     func validate() throws {
@@ -33,6 +33,14 @@ struct CustomerOptions: ParsableArguments {
                     + "storekeeper customers add")
         }
         return found
+    }
+
+    /// The account of the customer. A token without a customer is the account itself.
+    /// - Throws: `CommandError` where the text is neither.
+    func account(_ records: CustomerRecords) async throws -> UUID {
+        if let known = try await records.find(customer, of: app, in: environment) { return known.appAccountToken }
+        guard let token = UUID(uuidString: customer) else { return try await found(records).appAccountToken }
+        return token
     }
 
     var subject: String { "\(environment.rawValue) \(app) \(customer)" }

@@ -2,9 +2,8 @@ import ArgumentParser
 import Commands
 import Contracts
 import Foundation
-import Postgres
+import Operations
 import Storage
-import Subscriptions
 
 /// `storekeeper entitlements`: what an account of an app may use, as the API answers it.
 struct EntitlementsCommand: Subcommand {
@@ -37,27 +36,16 @@ struct EntitlementsCommand: Subcommand {
     func run(in context: CommandContext) async throws {
         let connection = try database.connection(for: "entitlements", in: context)
         let moment = at?.date(now: context.now()) ?? context.now()
-        let command = EntitlementStore.command(
-            of: [account], in: environment, bundleIds: app.map { [$0] }, from: moment)
-        let access = AccountAccess(
-            of: account, in: environment,
-            lines: try EntitlementStore.lines(try await connection.pipeline([command])[0]),
-            definitions: try await EntitlementDefinitionStore(connection).current(), at: moment)
+        let view = try await AccountView(
+            of: account, in: environment, of: app, at: moment, on: connection)
+        let access = view.access
         let rows =
             access.entitlements.map { Row($0) }
-            + (try await withheld(access, connection))
+            + access.withheld.map { Row(withheld: $0, view.reason(withheld: $0)) }
         try output.list(
             rows, none: "No purchase and no grant names \(account.uuidString.lowercased()) in \(environment.rawValue).",
             in: context)
         if access.entitlements.isEmpty { throw ExitCode(1) }
-    }
-
-    private func withheld(_ access: AccountAccess, _ connection: PostgresConnection) async throws -> [Row] {
-        guard !access.withheld.isEmpty else { return [] }
-        let command = EntitlementStore.command(
-            purchases: access.withheld.map(\.id), in: environment, at: access.moment)
-        let states = try EntitlementStore.states(try await connection.pipeline([command])[0], at: access.moment)
-        return access.withheld.map { Row(withheld: $0, AccountAccess.reason(withheld: states[$0.id])) }
     }
 
     private static func token(_ text: String) throws -> UUID {

@@ -21,30 +21,20 @@ struct DeadLetterReplay {
         let auditLog = DeadLetterActions(store: OperatorActionStore(connection), cluster: log.cluster)
         let letters = try await log.selected(selection, auditLog, in: context)
         await log.close()
-        let uuids = letters.compactMap { $0.contents.notificationUUID.flatMap { UUID(uuidString: $0) } }
-        let known = try await NotificationStore(connection).known(uuids)
-        var summary = ReplaySummary(dryRun: isDry, found: letters.count, known: uuids.count { known.contains($0) })
-        guard !isDry else {
-            return try summary.show(
-                "\(summary.plan("dead letter", "would be sent through the pipeline again")).", output, in: context)
-        }
-        context.warn(
-            "\(summary.plan("dead letter", isOne: "is sent through the pipeline again", "are sent through the pipeline again"))."
-        )
+        let operation = ReplayDeadLetters(letters, of: log.cluster)
+        let plan = try await operation.plan(on: connection)
+        var summary = ReplaySummary(dryRun: isDry, found: plan.found, known: plan.known)
+        guard !isDry else { return try summary.show(plan.sentence, output, in: context) }
+        context.warn(plan.sentence)
         let producer = try Producer(configuration, logger: .silent)
-        let seal = try RecordSeal(context)
-        try await producer.send(
-            letters.map { seal.sealed(ProducerRecord(replaying: $0.letter, authenticatedBy: seal)) })
-        await producer.close(deadline: .seconds(5))
         do {
-            try await audit.record(
-                DeadLetterActions.replayed, on: auditLog.subjects(letters), to: auditLog.store, in: context)
+            try await operation.perform(
+                through: producer, sealedBy: try RecordSeal(context), on: connection,
+                by: try audit.performer(in: context))
+            await producer.close(deadline: .seconds(5))
         } catch {
-            throw CommandError(
-                """
-                \(letters.count.counted("dead letter")) sent, but the audit log could not be written: \(error). They are still listed as open; \
-                replaying them again is safe.
-                """)
+            await producer.close(deadline: .seconds(5))
+            throw error
         }
         summary.sent = letters.count
         try summary.show(

@@ -51,7 +51,8 @@ struct DeadLettersDismiss: Subcommand {
         audit.actor = actor
         audit.note = note
         try await audit.record(
-            DeadLetterActions.dismissed, on: auditLog.subjects(letters), to: auditLog.store, in: context)
+            DeadLetterActions.dismissed, on: letters.map { $0.id.subject(in: log.cluster) }, to: auditLog.store,
+            in: context)
         try show("\(letterCount) dismissed.", Summary(dryRun: false, found: letters.count), context)
     }
 

@@ -51,8 +51,8 @@ struct DeadLettersShow: Subcommand {
             ("state", row.state.rawValue),
         ]
         for action in actions ?? [] {
-            let note = action.note.map { ": \($0)" } ?? ""
-            facts.append(("", "\(action.action) at \(action.actedAt.text) by \(action.actor)\(note)"))
+            let note = action.reason.map { ": \($0)" } ?? ""
+            facts.append(("", "\(action.operation) at \(action.actedAt.text) by \(action.actor)\(note)"))
         }
         try DetailView(
             row: row, facts: facts, title: "payload, NOT verified\n", payload: logged.contents.payload,

@@ -2,6 +2,7 @@ import ArgumentParser
 import Commands
 import Contracts
 import Foundation
+import Operations
 import Postgres
 import Storage
 import Subscriptions
@@ -66,12 +67,11 @@ struct PurchaseSheet: Encodable {
     /// Nil for an unknown purchase.
     init?(_ key: SubscriptionKey, at now: Date, _ connection: PostgresConnection) async throws {
         guard let known = try await SubscriptionStore(connection).find(key) else { return nil }
-        let periods = try await AccessStore(connection).periods(of: key)
-        let period = periods.first { $0.contains(now) }
+        let view = try await PurchaseView(known, at: now, on: connection)
+        let (period, state) = (view.current, view.state)
         let lines = try await NotificationStore(connection).lines(of: key)
         // Apple does not document which transactions of a migrated purchase name the old one.
         let transactions = try await TransactionStore(connection).versions(of: key)
-        let state = known.state(at: now, in: periods)
         environment = key.environment.rawValue
         originalTransactionId = key.originalTransactionId
         bundleId = known.bundleId
@@ -85,8 +85,8 @@ struct PurchaseSheet: Encodable {
         reason = period?.reason ?? state.rawValue
         until = period?.until
         notifications = lines.count
-        anomalies = try await AnomalyStore(connection).anomalies(of: key).map(\.sentence)
-        gaps = try await LifecycleGapStore(connection).gaps(of: key).map { gap in
+        anomalies = view.anomalies.map(\.sentence)
+        gaps = view.gaps.map { gap in
             "\(gap.from.map { "\($0.text) to " } ?? "before ")\(gap.to.text): \(gap.sentence)"
         }
         conflicts = lines.filter { $0.contentConflicts > 0 }.map { $0.notificationUUID.uuidString.lowercased() }

@@ -51,7 +51,7 @@ struct NotificationsHistory: Subcommand {
         let now = context.now()
         let range = try DateRange(from: from, to: to, now: now)
         let items = try await apple.withClient(in: context) { client in
-            let environment = StoreEnvironment(rawValue: client.environment.rawValue) ?? .production
+            let environment = client.storeEnvironment
             let earliest = environment.earliestHistory(at: now)
             let request = NotificationHistoryRequest(
                 startDate: max(range.from ?? earliest, earliest), endDate: range.to ?? now,

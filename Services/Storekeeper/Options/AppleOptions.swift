@@ -5,6 +5,10 @@ import Chassis
 import Commands
 import Contracts
 
+extension AppStoreServerAPI {
+    var storeEnvironment: StoreEnvironment { StoreEnvironment(rawValue: environment.rawValue) ?? .production }
+}
+
 /// Apple's API: the services' variables, overridden by options.
 struct AppleOptions: ParsableArguments {
     @Option(help: "File of apps (default: STOREKEEPER_APPS_FILE).")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Commands
+import Operations
 import Storage
 
 /// Who runs a command that changes something, and why.
@@ -7,35 +8,61 @@ struct AuditOptions: ParsableArguments {
     @Option(help: "Operator name for the audit log (default: current user).")
     var actor: String?
 
-    @Option(help: "Reason, for the audit log; at most 500 characters.")
+    @Option(help: "Reason, for the audit log; at most \(Performer.longestReason) characters.")
     var note: String?
 
     func validate() throws {
-        try Self.check(actor, "--actor", 200)
-        try Self.check(note, "--note", 500)
+        if let length = actor?.unicodeScalars.count, length > 200 {
+            throw ValidationError("--actor has \(length) characters; give at most 200")
+        }
+        try asUsage { _ = try Performer.checked(note) }
     }
 
-    /// Unicode scalars: what is shown as one character can be any number of bytes.
-    static func check(_ text: String?, _ option: String, _ limit: Int) throws {
-        guard let length = text?.unicodeScalars.count, length > limit else { return }
-        throw ValidationError("\(option) has \(length) characters; give at most \(limit)")
+    /// Who performs the command, and why.
+    func performer(in context: CommandContext) throws -> Performer {
+        try Performer(actor ?? context.user, reason: note, at: context.now())
     }
 
     /// Records the action; `storekeeper audit` lists it.
     /// - Parameters:
-    ///   - action: the command.
+    ///   - operation: the command.
     ///   - subjects: what it changed.
     ///   - about: the app and the customer whom it concerns, so that an erasure finds the entry.
     func record(
-        _ action: String, on subjects: [String], about: OperatorAction.About? = nil,
+        _ operation: String, on subjects: [String], about: OperatorAction.About? = nil,
         to auditLog: OperatorActionStore, in context: CommandContext
     ) async throws {
-        let now = context.now()
-        try await auditLog.record(
-            subjects.map {
-                OperatorAction(
-                    actedAt: now, actor: actor ?? context.user, action: action, subject: $0, note: note,
-                    about: about)
-            })
+        let performer = try performer(in: context)
+        try await auditLog.record(subjects.map { performer.action(operation, on: $0, about: about) })
+    }
+}
+
+/// Runs a check of an operation's limits; what is outside of them is a wrong command line.
+func asUsage(_ check: () throws -> Void) throws {
+    do {
+        try check()
+    } catch let error as OperationError {
+        throw ValidationError("\(error)")
+    }
+}
+
+extension OperationPlan {
+    /// Prints what would happen.
+    func show(_ output: OutputOptions, in context: CommandContext) throws {
+        if let doubt, !output.json { context.warn(doubt) }
+        guard output.json else { return effects.forEach { context.print($0.escaped) } }
+        try output.print(
+            json: Printed(
+                operation: operation, subject: subject, effects: effects, isEffective: isEffective, doubt: doubt),
+            in: context)
+    }
+
+    private struct Printed: Encodable {
+        var dryRun = true
+        var operation: String
+        var subject: String
+        var effects: [String]
+        var isEffective: Bool
+        var doubt: String?
     }
 }

@@ -84,7 +84,7 @@ struct Rebuild: Subcommand {
         func repairState(_ extent: RebuildRepair.Extent) -> RebuildRepair {
             RebuildRepair(extent: extent, now: now) { subject in
                 OperatorAction(
-                    actedAt: now(), actor: actor, action: "rebuild --repair", subject: subject, note: note)
+                    actedAt: now(), actor: actor, operation: "rebuild --repair", subject: subject, reason: note)
             }
         }
         if dryRun { return repairState(.plan) }

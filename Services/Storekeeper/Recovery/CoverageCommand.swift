@@ -2,6 +2,7 @@ import ArgumentParser
 import Commands
 import Contracts
 import Foundation
+import Operations
 import Storage
 
 /// `storekeeper coverage`: which days are complete.
@@ -68,7 +69,7 @@ struct CoverageCommand: Subcommand {
         try output.list(
             rows, none: "No days yet; the scheduler begins with the first notification of an app.",
             in: context)
-        if rows.contains(where: { $0.isWrong }) { throw Exit.failed.code }
+        if days.contains(where: \.state.needsHelp) { throw Exit.failed.code }
     }
 }
 
@@ -100,17 +101,8 @@ struct DayRow: ListedRow {
         stillMissing = day.counts.stillMissing
         completedAt = day.completedAt
         givenUp = day.givenUp
-        state =
-            if day.completedAt != nil {
-                "complete"
-            } else if day.givenUp != nil {
-                "given up"
-            } else {
-                day.counts.stillMissing > 0 ? "missing" : "in progress"
-            }
+        state = day.state.rawValue
     }
-
-    var isWrong: Bool { state == "given up" || state == "missing" }
 
     static let columns: [TextTable.Column] = [
         "day", "app", "environment", "state", .number("listed"), .number("were missing"), .number("recovered"),

@@ -78,9 +78,7 @@ struct Recover: Subcommand {
             return try output.list(requests.map(PlannedWindowRow.init), none: "", in: context)
         }
         let store = RecoveryWindowStore(connection)
-        try await store.open(requests, at: now)
-        try await audit.record(
-            "recover", on: requests.map(\.subject), to: OperatorActionStore(connection), in: context)
+        try await RecoverWindows(requests).perform(on: connection, by: try audit.performer(in: context))
         guard !noWait else { return try await show(requests.map(\.id), store, context) }
         do {
             try await SignalHandler.cancellingOnSignal {

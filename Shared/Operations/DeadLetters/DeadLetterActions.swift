@@ -43,13 +43,10 @@ package struct DeadLetterActions: Sendable {
     }
 
     package static func state(after actions: [OperatorAction]) -> State {
-        switch actions.last?.action {
+        switch actions.last?.operation {
         case replayed: .replayed
         case dismissed: .dismissed
         default: .open
         }
     }
-
-    /// Their subjects in the audit log.
-    package func subjects(_ letters: [StoredDeadLetter]) -> [String] { letters.map { $0.id.subject(in: cluster) } }
 }

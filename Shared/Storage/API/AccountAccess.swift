@@ -26,6 +26,8 @@ package struct AccountAccess: Sendable {
     package let entitlements: [Entitlement]
     /// Purchases of the account that give it no access at the moment.
     package let withheld: [Line]
+    /// The apps that have anything of the account.
+    package let apps: [String]
     /// The next moment at which the answer changes by the clock alone; nil where it never does.
     package let changesAt: Date?
     /// Increases with every change of these purchases and grants.
@@ -62,6 +64,7 @@ package struct AccountAccess: Sendable {
             let isHighest = Self.isHighestLevel(line, among: active, definitions)
             return names(line).map { Entitlement(name: $0, line: line, isHighestLevel: isHighest) }
         }
+        apps = Set(lines.map(\.bundleId)).sorted()
         let giving = Set(entitlements.map(\.line).filter { $0.source == .access }.map(\.id))
         withheld = lines.filter { $0.source == .purchase && !giving.contains($0.id) }
         changesAt = periods.flatMap { [$0.startsAt, $0.endsAt] }.compactMap { $0 }.filter { $0 > moment }.min()

@@ -146,23 +146,21 @@ package struct CustomerRecords: Sendable {
     }
 
     /// Adds a grant.
-    package func add(_ grant: ManualGrant) async throws {
-        _ = try await connection.pipeline([Self.command(adding: grant)])
-    }
-
-    static func command(adding grant: ManualGrant) -> Command {
+    package static func command(adding grant: ManualGrant) -> Command {
         Command(
             insertGrant, grant.id, grant.environment.rawValue, grant.bundleId, grant.appAccountToken,
             grant.productId, grant.reason, grant.startsAt, grant.endsAt, grant.createdAt, grant.createdBy)
     }
 
     /// All grants of an account, including those that have ended, the newest first.
+    /// - Parameter bundleId: nil means of all apps.
     package func grants(
-        of account: UUID, of bundleId: String, in environment: StoreEnvironment
+        of account: UUID, of bundleId: String? = nil, in environment: StoreEnvironment
     ) async throws -> [ManualGrant] {
         try await connection.execute(Self.grants, account, bundleId, environment.rawValue).map { row in
             var grant = ManualGrant(
-                id: try row.value("id"), environment: environment, bundleId: bundleId, appAccountToken: account,
+                id: try row.value("id"), environment: environment, bundleId: try row.value("bundle_id"),
+                appAccountToken: account,
                 productId: try row.value("product_id"), reason: try row.value("reason"),
                 startsAt: try row.value("starts_at"), endsAt: try row.optional("ends_at"),
                 createdAt: try row.value("created_at"), createdBy: try row.value("created_by"))
@@ -171,15 +169,23 @@ package struct CustomerRecords: Sendable {
         }
     }
 
-    /// Ends a grant now; one that has ended is not changed.
-    /// - Returns: false where the account has no such grant.
-    package func revoke(
-        grant id: UUID, of account: UUID, of bundleId: String, in environment: StoreEnvironment, at moment: Date
-    ) async throws -> Bool {
-        try await connection.execute(Self.revokeGrant, id, account, bundleId, environment.rawValue, moment).affected > 0
+    /// Ends a grant now, unless it is over.
+    package static func command(revoking grant: ManualGrant, at moment: Date) -> Command {
+        Command(revokeGrant, grant.id, moment)
     }
 
-    static let statements = [insert, find, ids, remove, insertGrant, grants, revokeGrant]
+    /// The customers with this token, at most one of each app.
+    package func customers(
+        with account: UUID, of bundleIds: [String], in environment: StoreEnvironment
+    ) async throws -> [Customer] {
+        try await connection.execute(Self.ofAccount, account, bundleIds, environment.rawValue).map { row in
+            Customer(
+                id: try row.value("customer_id"), environment: environment, bundleId: try row.value("bundle_id"),
+                appAccountToken: account, createdAt: try row.value("created_at"))
+        }
+    }
+
+    static let statements = [insert, find, ids, remove, insertGrant, grants, revokeGrant, ofAccount]
 
     private static let insert = Statement(
         "customer-insert",
@@ -225,9 +231,10 @@ package struct CustomerRecords: Sendable {
     private static let grants = Statement(
         "manual-grant-list",
         """
-        select id, product_id, reason, starts_at, ends_at, created_at, created_by, revoked_at
+        select id, bundle_id, product_id, reason, starts_at, ends_at, created_at, created_by, revoked_at
         from manual_grant
-        where app_account_token = $1::uuid and bundle_id = $2::text and environment = $3::text::store_environment
+        where app_account_token = $1::uuid and ($2::text is null or bundle_id = $2::text)
+            and environment = $3::text::store_environment
         order by created_at desc, id
         """)
 
@@ -235,8 +242,17 @@ package struct CustomerRecords: Sendable {
         "manual-grant-revoke",
         """
         update manual_grant
-        set revoked_at = coalesce(revoked_at, greatest($5::timestamptz, starts_at))
-        where id = $1::uuid and app_account_token = $2::uuid and bundle_id = $3::text
-            and environment = $4::text::store_environment
+        set revoked_at = greatest($2::timestamptz, starts_at)
+        where id = $1::uuid and revoked_at is null and (ends_at is null or ends_at > $2::timestamptz)
+        """)
+
+    private static let ofAccount = Statement(
+        "customer-of-account",
+        """
+        select customer_id, bundle_id, created_at
+        from customer
+        where app_account_token = $1::uuid and bundle_id = any ($2::text[])
+            and environment = $3::text::store_environment
+        order by bundle_id
         """)
 }

@@ -53,6 +53,17 @@ package struct EntitlementDefinition: Sendable, Equatable {
     }
 }
 
+/// What an installation knows of an app that can be granted: its entitlements and its products, each in order.
+package struct KnownNames: Sendable, Equatable {
+    package var entitlements: [String] = []
+    /// Without those of the same name as an entitlement.
+    package var products: [String] = []
+
+    package init() {}
+
+    package var all: [String] { entitlements + products }
+}
+
 /// The level of a product within its subscription group, which an operator configured: 1 is the highest.
 package struct ProductLevel: Sendable, Equatable {
     package var bundleId: String
@@ -178,7 +189,62 @@ package struct EntitlementDefinitionStore: Sendable {
             createdAt: try row.value("created_at"), createdBy: try row.value("created_by"))
     }
 
-    static let statements = [current, levels, versions, insert]
+    /// The names that a grant for an app may have: of its definitions, of products that were configured, and of products that
+    /// it has sold. As many look-ups as there are products.
+    package func names(of bundleId: String, in environment: StoreEnvironment) async throws -> KnownNames {
+        let rows = try await connection.execute(Self.names, environment.rawValue, bundleId)
+        var names = KnownNames()
+        for row in rows {
+            let name: String = try row.value("name")
+            if try row.value("is_entitlement") { names.entitlements.append(name) } else { names.products.append(name) }
+        }
+        return names
+    }
+
+    static let statements = [current, levels, versions, insert, names]
+
+    private static let names = Statement(
+        "entitlement-names",
+        """
+        with recursive sold (product_id) as (
+            (
+                select product_id
+                from transaction
+                where environment = $1::text::store_environment and bundle_id = $2::text
+                order by product_id
+                limit 1
+            )
+            union all
+            select next.product_id
+            from sold
+            cross join lateral (
+                select product_id
+                from transaction
+                where environment = $1::text::store_environment and bundle_id = $2::text
+                    and transaction.product_id > sold.product_id
+                order by product_id
+                limit 1
+            ) as next
+        ), defined as (
+            select distinct on (name) name, product_ids
+            from entitlement_definition
+            where environment = $1::text::store_environment and bundle_id = $2::text
+            order by name, version desc
+        )
+        select name, true as is_entitlement
+        from defined
+        union
+        select product_id, false
+        from (
+            select product_id from sold
+            union
+            select product_id from product where bundle_id = $2::text
+            union
+            select unnest(product_ids) from defined
+        ) as product (product_id)
+        where product_id not in (select name from defined)
+        order by is_entitlement desc, name
+        """)
 
     private static let levels = Statement(
         "entitlement-product-levels",

@@ -32,16 +32,22 @@ package struct RefreshStore: Sendable {
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// - Parameter id: the id of a new request.
-    /// - Returns: the new request, or the recent one.
-    package func request(_ key: SubscriptionKey, of bundleId: String, id: UUID, at now: Date) async throws -> Refresh {
-        let added = try await connection.pipeline([
-            Self.command(requesting: key, of: bundleId, id: id, at: now)
-        ])[0].affected
-        if added == 0, let last = try await last(of: key) { return last }
+    /// - Returns: the new request, or the recent one. Only a new one has a row in the audit log.
+    package func request(
+        _ key: SubscriptionKey, of bundleId: String, id: UUID, at now: Date, audit: OperatorAction
+    ) async throws -> Refresh {
+        let isAdded = try await connection.transaction { transaction in
+            let request = Self.command(requesting: key, of: bundleId, id: id, at: now)
+            guard try transaction.pipeline([request])[0].affected > 0 else { return false }
+            try transaction.commit(after: [OperatorActionStore.command(recording: [audit])])
+            return true
+        }
+        if !isAdded, let last = try await last(of: key) { return last }
         return Refresh(id: id, requestedAt: now)
     }
 
-    static func command(requesting key: SubscriptionKey, of bundleId: String, id: UUID, at now: Date) -> Command {
+    private static func command(requesting key: SubscriptionKey, of bundleId: String, id: UUID, at now: Date) -> Command
+    {
         Command(
             insert, id, key.environment.rawValue, key.originalTransactionId, bundleId, now,
             now.addingTimeInterval(-interval))

@@ -86,9 +86,7 @@ package struct ConsolePages: Sendable {
         try await connection.execute(Self.actions, id, actor, Int64(limit)).map { row in
             (
                 try row.value("id"),
-                OperatorAction(
-                    actedAt: try row.value("acted_at"), actor: try row.value("actor"), action: try row.value("action"),
-                    subject: try row.value("subject"), note: try row.optional("note"))
+                try OperatorActionStore.action(row)
             )
         }
     }
@@ -175,13 +173,13 @@ package struct ConsolePages: Sendable {
 
     private static let actions = Statement(
         "console-actions",
-        """
-        select id, acted_at, actor, action, subject, note
-        from operator_action
-        where ($1::bigint is null or id < $1::bigint) and ($2::text is null or actor = $2::text)
-        order by id desc
-        limit $3::bigint
-        """)
+        unsafeSQL: """
+            select id, \(OperatorActionStore.columns)
+            from operator_action
+            where ($1::bigint is null or id < $1::bigint) and ($2::text is null or actor = $2::text)
+            order by id desc
+            limit $3::bigint
+            """)
 
     private static let perMinute = Statement(
         "console-per-minute",

@@ -86,7 +86,7 @@ package struct ConsoleSessions: Sendable {
         of name: String, at now: Date, audit: OperatorAction
     ) async throws -> (sessions: Int, links: Int) {
         let row = try await connection.execute(
-            Self.endAll, name, now, audit.actor, audit.action, audit.subject, audit.note)[0]
+            Self.endAll, name, now, audit.actor, audit.operation, audit.subject, audit.reason)[0]
         return (Int(try row.value("sessions", as: Int64.self)), Int(try row.value("links", as: Int64.self)))
     }
 
@@ -147,7 +147,7 @@ package struct ConsoleSessions: Sendable {
             from used
             returning name, role
         )
-        insert into operator_action (acted_at, actor, action, subject, note)
+        insert into operator_action (acted_at, actor, operation, subject, reason)
         select $5::timestamptz, name, 'console sign-in', role, $7::text
         from begun
         returning id
@@ -192,7 +192,7 @@ package struct ConsoleSessions: Sendable {
         ), counted as (
             select (select count(*) from ended) as sessions, (select count(*) from unused) as links
         ), audited as (
-            insert into operator_action (acted_at, actor, action, subject, note)
+            insert into operator_action (acted_at, actor, operation, subject, reason)
             select $2::timestamptz, $3::text, $4::text, $5::text, $6::text
             from counted
             where sessions + links > 0

@@ -204,7 +204,7 @@ package struct DeadLetterGroups: Sendable {
     private static let columns = """
         kafka_partition, kafka_offset, stage, reason, environment, bundle_id, build, message, rejected_at, received_at,
             notification_uuid, source, (
-                select action
+                select operation
                 from operator_action
                 where \(isAboutLetter)
                 order by id desc

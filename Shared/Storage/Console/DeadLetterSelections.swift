@@ -144,7 +144,7 @@ package struct DeadLetterSelections: Sendable {
             where id = $1::uuid and requested_at is null
             returning cluster, letters
         )
-        insert into operator_action (acted_at, actor, action, subject, note)
+        insert into operator_action (acted_at, actor, operation, subject, reason)
         select $2::timestamptz, $3::text, $5::text, 'dead letter ' || cluster || '/' || letter, $4::text
         from dismissed
         cross join unnest(letters) as letter

@@ -130,7 +130,7 @@ public struct RecoveryWindowStore: Sendable {
             rows.map(\.value.recovered), rows.map(\.value.rejected), rows.map(\.value.unreadable))
     }
 
-    static func opening(_ requests: [RecoveryWindow.Request], at time: Date, partOf: UUID? = nil) -> Command {
+    package static func opening(_ requests: [RecoveryWindow.Request], at time: Date, partOf: UUID? = nil) -> Command {
         let scopes = requests.map(\.scope)
         return Command(
             open, requests.map(\.id), scopes.map(\.environment.rawValue), scopes.map(\.bundleId), scopes.map(\.from),

@@ -99,11 +99,13 @@ create table operator_action (
     id bigint generated always as identity primary key,
     acted_at timestamptz not null,
     app_account_token uuid, -- of the customer whom the action was about
+    api_key_id uuid, -- null where a person acted
     environment store_environment, -- and bundle_id: null where the action was not about one app
-    actor text not null, -- user of the operating system, or the name given to the command
-    action text not null, -- the command, such as rejected.resolve
-    subject text not null, -- the object; for a dead letter cluster/partition/offset
-    note text, -- the operator's reason
+    actor text not null, -- the person, or the API key by its name
+    operation text not null, -- as the command is spelled, such as customers grant, in every face
+    subject text not null, -- the object without its app; for a dead letter cluster/partition/offset
+    reason text, -- in the words of the actor
+    outcome text not null default 'done' check (outcome in ('requested', 'done', 'failed')), -- requested: Apple is asked next
     bundle_id text,
     customer_id text, -- the developer's own id
     check ((environment is null) = (bundle_id is null)),

@@ -306,13 +306,13 @@ begin
     where app_account_token = asked_account and environment = asked_environment;
     update operator_action
     set subject = instead,
-        note = case when customer_word is null then note else regexp_replace(note, customer_word, instead, 'g') end,
+        reason = case when customer_word is null then reason else regexp_replace(reason, customer_word, instead, 'g') end,
         app_account_token = null,
         customer_id = null
     where environment = asked_environment and bundle_id = asked_bundle_id
         and (app_account_token = asked_account or customer_id = asked_customer);
     update operator_action
-    set note = regexp_replace(note, name, instead, 'gi')
-    where environment = asked_environment and bundle_id = asked_bundle_id and position(name in lower(note)) > 0;
+    set reason = regexp_replace(reason, name, instead, 'gi')
+    where environment = asked_environment and bundle_id = asked_bundle_id and position(name in lower(reason)) > 0;
 end;
 $$;

@@ -82,8 +82,10 @@ import Testing
             let end = try #require(bought.expiresDate).addingTimeInterval(3 * 86_400)
             #expect(answer.json?["effectiveDate"]?.int64 == end.milliseconds)
             let actions = try await fixture.actions()
-            #expect(actions.map(\.action) == ["extend", "extend.request"])
-            #expect(actions.allSatisfy { $0.actor.hasPrefix("API key test") && $0.note == "sorry" })
+            #expect(actions.map(\.operation) == ["extend", "extend"])
+            #expect(actions.map(\.outcome) == [.done, .requested])
+            #expect(actions.allSatisfy { $0.actor == "API key test" && $0.apiKey != nil && $0.reason == "sorry" })
+            #expect(actions.allSatisfy { $0.about == OperatorAction.About(.production, ForgeryMaterial.bundleId) })
             #expect(actions.allSatisfy { $0.subject.contains("\(bought.originalTransactionId) by 3 days") })
         }
     }
@@ -97,7 +99,7 @@ import Testing
             for _ in 0..<2 { _ = try await fixture.api.send("POST", path, key: fixture.key, json: body) }
             let third = try await fixture.api.send("POST", path, key: fixture.key, json: body)
             #expect(third.problem == "conflict" && third.json?["appleErrorCode"]?.int64 == 4_030_005)
-            #expect(try await fixture.actions().map(\.action).prefix(1) == ["extend.request"])
+            #expect(try await fixture.actions().map(\.outcome).prefix(2) == [.failed, .requested])
             let unknown = try await fixture.api.send(
                 "POST", "/v1/subscriptions/404/extension", key: fixture.key, json: body)
             #expect(unknown.problem == "not-found")
@@ -205,7 +207,7 @@ import Testing
             let answer = try await fixture.api.send("POST", "/v1/transactions", key: key, json: body)
             #expect(answer.claims == ["operator"] && answer.access.contains(bought.productId))
             let action = try #require(try await fixture.actions().first)
-            #expect(action.action == "assign" && action.note == "migrated customer 4711")
+            #expect(action.operation == "assign" && action.reason == "migrated customer 4711")
             #expect(action.subject.contains(bought.originalTransactionId))
             #expect(action.subject.contains(Self.account.uuidString.lowercased()))
         }

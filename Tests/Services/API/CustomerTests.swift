@@ -90,7 +90,7 @@ struct CustomerTests {
             let now = api.clock.now.milliseconds
             let made = try await api.send(
                 "POST", "\(customer)/grants", key: key,
-                json: #"{"productId":"pro.monthly","reason":"apology","endsAt":\#(now + 5000)}"#)
+                json: #"{"productId":"pro.monthly","reason":"apology","endsAt":\#(now + 5000),"confirmUnknown":true}"#)
             #expect(made.status == 201)
             let id = try #require(made.json?["grantId"]?.string)
             let entitled = try await api.get("\(customer)/entitlements", key: key)
@@ -119,7 +119,7 @@ struct CustomerTests {
             func grant(_ name: String, _ reason: String) async throws -> RunningAPI.Answer {
                 try await api.send(
                     "POST", "\(customer)/grants", key: key, headers: ["Idempotency-Key": name],
-                    body: Array(#"{"productId":"pro","reason":"\#(reason)"}"#.utf8))
+                    body: Array(#"{"productId":"pro","reason":"\#(reason)","confirmUnknown":true}"#.utf8))
             }
             let first = try await grant("a", "r")
             let second = try await grant("a", "r")

@@ -85,7 +85,7 @@ struct DefinitionTests {
             let connection = TestDatabase.connection(fixture.api.database)
             let actions = try await OperatorActionStore(connection).newest(10)
             await connection.close()
-            #expect(actions.map(\.action) == ["products durations none", "products durations P100Y"])
+            #expect(actions.map(\.operation) == ["products durations none", "products durations P100Y"])
             #expect(actions.allSatisfy { $0.subject == "\(ForgeryMaterial.bundleId) season.pass" })
             #expect(actions.allSatisfy { $0.actor.hasPrefix("API key ") })
         }

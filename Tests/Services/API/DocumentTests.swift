@@ -124,6 +124,7 @@ struct DocumentedAnswers {
     let store: AppleFixture
 
     static let customer = "user-1"
+    private static let grant = #"{"productId":"pro","reason":"r","confirmUnknown":true}"#
 
     /// With parameters that exist, or can.
     static func path(_ operation: APIOperation) -> String {
@@ -141,7 +142,7 @@ struct DocumentedAnswers {
     static func body(_ operation: APIOperation) -> String {
         switch operation.id {
         case "queryEntitlements": #"{"appAccountTokens":["\#(SampleState.account)"]}"#
-        case "createGrant": #"{"productId":"pro","reason":"r"}"#
+        case "createGrant": grant
         case "eraseCustomer": #"{"extent":"erase"}"#
         case "uploadTransactions": #"{"bundleId":"\#(SampleState.app)"}"#
         case "restorePurchases": #"{"bundleId":"\#(SampleState.app)","appAccountToken":"\#(SampleState.account)"}"#
@@ -204,9 +205,13 @@ struct DocumentedAnswers {
                 operation, path, key, body: Array(#"{"appAccountToken":"\#(SampleState.account)"}"#.utf8))
         case ("revokeGrant", _):
             let made = try await api.send(
-                "POST", "/v1/customers/\(Self.customer)/grants", key: key, json: #"{"productId":"p","reason":"r"}"#)
+                "POST", "/v1/customers/\(Self.customer)/grants", key: key,
+                json: Self.grant)
             let id = try #require(made.json?["grantId"]?.string)
-            return try await send(operation, "/v1/customers/\(Self.customer)/grants/\(id)", key)
+            return try await send(
+                operation, "/v1/customers/\(Self.customer)/grants/\(id)\(status == 200 ? "?dryRun=true" : "")", key)
+        case ("createGrant", 200), ("refreshSubscription", 200):
+            return try await send(operation, path + "?dryRun=true", key, body: body)
         case ("getOrder", 200), ("extendSubscription", 200), ("sendConsumption", 202):
             return try await askingApple(operation, body)
         case ("getEntitlementDefinition", 200):

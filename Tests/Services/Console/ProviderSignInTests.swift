@@ -150,7 +150,7 @@ import Testing
             let (code, state) = try issuer.code(for: browser.address)
             try Self.expectRefused(try await browser.comeBack(code, state), words)
             let sessions = try await console.withOwner { connection in
-                try await OperatorActionStore(connection).newest(10).filter { $0.action == "console sign-in" }
+                try await OperatorActionStore(connection).newest(10).filter { $0.operation == "console sign-in" }
             }
             #expect(sessions.isEmpty)
         }

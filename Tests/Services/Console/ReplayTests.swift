@@ -35,8 +35,8 @@ import Testing
             #expect(selection?.sent == 2)
             #expect(selection?.error == nil)
             let actions = try await console.withOwner { try await OperatorActionStore($0).newest(10) }
-            #expect(actions.filter { $0.action == DeadLetterActions.replayed }.count == 2)
-            #expect(actions.allSatisfy { $0.actor == "olga" && $0.note == "the app is configured now" })
+            #expect(actions.filter { $0.operation == DeadLetterActions.replayed }.count == 2)
+            #expect(actions.allSatisfy { $0.actor == "olga" && $0.reason == "the app is configured now" })
         }
     }
 

@@ -145,7 +145,7 @@ struct RunningConsole: Sendable {
                 link.digest, for: ConsoleSessions.Person(name: name, role: role), from: madeAt,
                 until: madeAt.addingTimeInterval(ConsoleLink.validity),
                 audit: OperatorAction(
-                    actedAt: madeAt, actor: "root", action: "console login", subject: name, note: nil))
+                    actedAt: madeAt, actor: "root", operation: "console login", subject: name, reason: nil))
         }
         return String(try #require(link.address(at: "").split(separator: "=").last))
     }

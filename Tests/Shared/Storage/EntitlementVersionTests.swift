@@ -25,14 +25,15 @@ import Testing
             let policy = SharingPolicy.allCases.randomElement(using: &generator) ?? .standard
             try await sharing.setPolicy(policy, of: app, in: .production, at: Fixtures.now)
         case 3:
-            try await CustomerRecords(connection).add(
-                CustomerRecords.ManualGrant(
-                    id: UUID(), environment: .production, bundleId: app, appAccountToken: account, productId: "pro",
-                    reason: "r", startsAt: Fixtures.now, endsAt: nil, createdAt: Fixtures.now, createdBy: UUID()))
+            let grant = CustomerRecords.ManualGrant(
+                id: UUID(), environment: .production, bundleId: app, appAccountToken: account, productId: "pro",
+                reason: "r", startsAt: Fixtures.now, endsAt: nil, createdAt: Fixtures.now, createdBy: UUID())
+            _ = try await connection.pipeline([CustomerRecords.command(adding: grant)])
         case 4:
             for grant in try await CustomerRecords(connection).grants(of: account, of: app, in: .production).prefix(1) {
-                _ = try await CustomerRecords(connection).revoke(
-                    grant: grant.id, of: account, of: app, in: .production, at: Fixtures.now.addingTimeInterval(1))
+                _ = try await connection.pipeline([
+                    CustomerRecords.command(revoking: grant, at: Fixtures.now.addingTimeInterval(1))
+                ])
             }
         case 5:
             try await AccountAppStore(connection).add(

@@ -100,7 +100,7 @@ import Testing
                 CustomerRecords.Customer(
                     id: "user-1", environment: .production, bundleId: app, appAccountToken: account,
                     createdAt: Fixtures.now), isTokenGiven: true)
-            try await records.add(grant)
+            _ = try await connection.pipeline([CustomerRecords.command(adding: grant)])
             try await ConsentStore(connection).add(consent)
             try await AccountAppStore(connection).add(
                 AccountAppStore.AccountApp(
@@ -116,8 +116,8 @@ import Testing
                 ["Production \(app) user-1", "Production \(app) user-1 pro, grant 1", "\(app) Production \(token)"].map
                 {
                     OperatorAction(
-                        actedAt: Fixtures.now, actor: "ann", action: "a", subject: $0,
-                        note: "user-1 asked for \(token.uppercased())",
+                        actedAt: Fixtures.now, actor: "ann", operation: "a", subject: $0,
+                        reason: "user-1 asked for \(token.uppercased())",
                         about: OperatorAction.About(.production, app, account: account, customer: "user-1"))
                 })
             let idempotency = IdempotencyStore(connection)
@@ -243,16 +243,16 @@ import Testing
                         createdAt: Fixtures.now), isTokenGiven: true)
                 var grant = Self.grant
                 (grant.id, grant.environment, grant.bundleId) = (UUID(), environment, bundleId)
-                try await records.add(grant)
+                _ = try await connection.pipeline([CustomerRecords.command(adding: grant)])
                 let about = OperatorAction.About(environment, bundleId, account: account, customer: "user-1")
                 try await OperatorActionStore(connection).record([
                     // As the texts of the erased app would be.
                     OperatorAction(
-                        actedAt: Fixtures.now, actor: "bob", action: "customers grant",
-                        subject: "Production \(Self.app) user-1", note: "For \(Self.token)", about: about),
+                        actedAt: Fixtures.now, actor: "bob", operation: "customers grant",
+                        subject: "Production \(Self.app) user-1", reason: "For \(Self.token)", about: about),
                     OperatorAction(
-                        actedAt: Fixtures.now, actor: "bob", action: "keys create", subject: Self.token,
-                        note: "About No App, \(Self.token)"),
+                        actedAt: Fixtures.now, actor: "bob", operation: "keys create", subject: Self.token,
+                        reason: "About No App, \(Self.token)"),
                 ])
                 let key = UUID()
                 _ = try await idempotency.claim(
@@ -291,7 +291,7 @@ import Testing
             ])
             #expect(own.count == 3)
             let instead = "erased account \(certificate.id.uuidString.lowercased())"
-            #expect(own.allSatisfy { $0.note == "\(instead) asked for \(instead)" && $0.actor == "ann" })
+            #expect(own.allSatisfy { $0.reason == "\(instead) asked for \(instead)" && $0.actor == "ann" })
         }
     }
 
@@ -323,7 +323,7 @@ import Testing
         try await Self.use { connection, _ async throws in
             _ = try await Self.forget(.erase, connection)
             let refused = await #expect(throws: PostgresError.self) {
-                try await CustomerRecords(connection).add(Self.grant)
+                _ = try await connection.pipeline([CustomerRecords.command(adding: Self.grant)])
             }
             #expect(refused?.sqlState == ErasureStore.rejectedState)
             await #expect(throws: PostgresError.self) { try await ConsentStore(connection).add(Self.consent) }

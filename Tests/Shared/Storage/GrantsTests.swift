@@ -104,7 +104,7 @@ import Testing
                 let actions = OperatorActionStore(scheduler)
                 try await actions.record([
                     OperatorAction(
-                        actedAt: Fixtures.now, actor: "ann", action: "rejected.resolve", subject: "a", note: nil)
+                        actedAt: Fixtures.now, actor: "ann", operation: "rejected.resolve", subject: "a", reason: nil)
                 ])
                 try await Self.expectDenied(scheduler, "update operator_action set actor = 'bob'")
                 try await Self.expectDenied(scheduler, "delete from operator_action")
@@ -160,7 +160,7 @@ import Testing
                 #expect(try await keys.all().map(\.id) == [key.id])
                 #expect(try await keys.revoke(key.id, at: Fixtures.now))
                 let audit = OperatorAction(
-                    actedAt: Fixtures.now, actor: "bob", action: "console login", subject: "ann", note: nil)
+                    actedAt: Fixtures.now, actor: "bob", operation: "console login", subject: "ann", reason: nil)
                 let person = ConsoleSessions.Person(name: "ann", role: "admin")
                 let link = Array(repeating: UInt8(2), count: 32)
                 for digest in [link, Array(repeating: UInt8(3), count: 32)] {

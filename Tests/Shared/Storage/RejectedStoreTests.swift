@@ -45,8 +45,9 @@ import Testing
             _ = try await RejectedStore(connection).record(rows)
             func dismissed(_ row: RejectedRow, after seconds: Double) -> OperatorAction {
                 OperatorAction(
-                    actedAt: row.rejectedAt.addingTimeInterval(seconds), actor: "ann", action: "dead-letters dismiss",
-                    subject: "dead letter c/0/\(row.position.offset)", note: nil)
+                    actedAt: row.rejectedAt.addingTimeInterval(seconds), actor: "ann",
+                    operation: "dead-letters dismiss",
+                    subject: "dead letter c/0/\(row.position.offset)", reason: nil)
             }
             try await OperatorActionStore(connection).record([
                 dismissed(rows[0], after: -1), dismissed(rows[1], after: 1),

@@ -1,6 +1,8 @@
 import AppStore
 import ArgumentParser
 import Commands
+import Operations
+import Storage
 
 /// `storekeeper extend product`: extends all active subscriptions of a product.
 struct ExtendProduct: Subcommand {
@@ -58,7 +60,14 @@ struct ExtendProduct: Subcommand {
                     + "\(options.days) days.", of: asked, in: context)
         }
         let auditLog = try await options.auditLog(in: context)
+        let performer = try options.audit.performer(in: context)
         try await options.apple.withClient(in: context) { [asked] client in
+            func action(_ outcome: OperatorAction.Outcome) -> OperatorAction {
+                performer.action(
+                    "extend product", on: "product \(product), \(place), by \(options.days) days, request \(name)",
+                    outcome: outcome, about: OperatorAction.About(client.storeEnvironment, client.app.bundleId))
+            }
+            try await options.record(action(.requested), to: auditLog)
             // Printed before the request: without a response, only this identifier finds it at Apple.
             context.warn("Request identifier: \(name)")
             do {
@@ -68,7 +77,7 @@ struct ExtendProduct: Subcommand {
                     "unknown whether Apple accepted the request (\(reason)): check with storekeeper extend status "
                         + "\(product.escaped) \(name); do not repeat it with another --request-id")
             }
-            try await options.record("product \(product), \(place),", request: name, to: auditLog, in: context)
+            try await options.record(action(.done), to: auditLog)
             guard !noWait else {
                 return try options.say(
                     "Accepted; storekeeper extend status \(product.escaped) \(name) shows the progress.", of: asked,

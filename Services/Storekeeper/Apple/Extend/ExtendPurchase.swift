@@ -1,6 +1,7 @@
 import AppStore
 import ArgumentParser
 import Commands
+import Operations
 
 import struct Foundation.Date
 
@@ -10,7 +11,7 @@ struct ExtendPurchase: Subcommand {
         commandName: "purchase", abstract: "Extend one subscription.",
         discussion: """
             Apple allows two extensions within 365 days, of up to 90 days each. With DATABASE_URL, the audit log records \
-            the request. Exit codes: 0 extended; 1 rejected by Apple, with its reason.
+            the request before Apple is asked, and its outcome. Exit codes: 0 extended; 1 rejected by Apple, with its reason.
 
             Example: storekeeper extend purchase 2000000123456789 --days 3 --reason satisfaction
             """)
@@ -22,30 +23,29 @@ struct ExtendPurchase: Subcommand {
 
     func run(in context: CommandContext) async throws {
         let name = options.name(in: context)
-        let request = ExtendRenewalDateRequest(
-            extendByDays: options.days, extendReasonCode: options.reason.code, requestIdentifier: name)
         guard !options.dryRun else {
+            let operation = try ExtendRenewal(
+                purchase, of: options.apple.app ?? "", in: options.apple.environment ?? .production, by: options.days,
+                for: options.reason, requestIdentifier: name)
             return try options.say(
-                "\(purchase.escaped) would be asked to be extended by \(options.days) days.",
+                operation.plan.effects.joined(separator: " ").escaped,
                 of: ExtensionRequest(
                     requestIdentifier: name, days: options.days, originalTransactionId: purchase, isDry: true),
                 in: context)
         }
         let auditLog = try await options.auditLog(in: context)
+        let performer = try options.audit.performer(in: context)
         let answer = try await options.apple.withClient(in: context) { client in
             context.warn("Request identifier: \(name)")
-            return try await client.extendRenewalDate(of: purchase, request)
+            return try await ExtendRenewal(
+                purchase, of: client.app.bundleId, in: client.storeEnvironment, by: options.days, for: options.reason,
+                requestIdentifier: name
+            ).perform(at: client, by: performer) { try await options.record($0, to: auditLog) }
         }
-        guard answer.success == true else {
-            throw CommandError("Apple did not extend \(purchase.escaped) and gave no reason")
+        guard !options.output.json else {
+            return try options.output.print(json: Extended(answer, request: name), in: context)
         }
-        if options.output.json {
-            try options.output.print(json: Extended(answer, request: name), in: context)
-        } else {
-            let day = answer.effectiveDate?.text ?? "a later date"
-            context.print("Extended; the subscription now renews on \(day).")
-        }
-        try await options.record("purchase \(purchase)", request: name, to: auditLog, in: context)
+        context.print("Extended; the subscription now renews on \(answer.effectiveDate?.text ?? "a later date").")
     }
 }
 

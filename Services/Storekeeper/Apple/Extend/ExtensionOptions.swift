@@ -16,7 +16,7 @@ struct ExtensionOptions: ParsableArguments {
     var days: Int64
 
     @Option(help: "Reason for Apple.")
-    var reason: RenewalExtension.Reason
+    var reason: ExtendRenewal.Reason
 
     @Option(help: "Request identifier; repeat it to retry the same request (default: a new UUID).")
     var requestId: String?
@@ -25,7 +25,7 @@ struct ExtensionOptions: ParsableArguments {
     var dryRun = false
 
     func validate() throws {
-        guard (1...90).contains(days) else { throw ValidationError("--days \(days) is out of range: 1 to 90") }
+        try asUsage { try ExtendRenewal.check(days) }
     }
 
     /// The given identifier, or a new one.
@@ -46,16 +46,12 @@ struct ExtensionOptions: ParsableArguments {
         try output.print(json: request, in: context)
     }
 
-    /// Records a request that Apple accepted.
-    /// - Parameter subject: what was extended.
-    func record(
-        _ subject: String, request name: String, to auditLog: OperatorActionStore?, in context: CommandContext
-    ) async throws {
+    /// Writes a row of the audit log, where there is one.
+    func record(_ action: OperatorAction, to auditLog: OperatorActionStore?) async throws {
         guard let auditLog else { return }
         do {
-            try await audit.record(
-                "extend", on: ["\(subject) by \(days) days, request \(name)"], to: auditLog, in: context)
-        } catch {
+            try await auditLog.record([action])
+        } catch  where action.outcome == .done {
             throw CommandError(
                 "Apple accepted the request, but the audit log could not be written: \(error). Do not repeat the request."
             )
@@ -77,4 +73,4 @@ struct ExtensionRequest: Encodable {
     var isDry = false
 }
 
-extension RenewalExtension.Reason: ExpressibleByArgument {}
+extension ExtendRenewal.Reason: ExpressibleByArgument {}

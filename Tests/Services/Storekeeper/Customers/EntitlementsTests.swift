@@ -26,7 +26,7 @@ import Testing
                 appAccountToken: try #require(UUID(uuidString: Self.account)), productId: "pro", reason: "apology",
                 startsAt: now.addingTimeInterval(-10), endsAt: now.addingTimeInterval(10), createdAt: now,
                 createdBy: UUID())
-            try await CustomerRecords(connection).add(grant)
+            _ = try await connection.pipeline([CustomerRecords.command(adding: grant)])
             let arguments = ["entitlements", "--environment", "Sandbox", Self.account.uppercased()]
             let shown = await CommandOutcome.of(arguments + ["--json"], environment: database.environment)
             #expect(shown.code == 0, "\(shown.errorOutput)")

@@ -24,7 +24,7 @@ import Testing
             }
             let token = await run("add", "user-1").text
             #expect(UUID(uuidString: token) != nil)
-            #expect(await run("grant", "user-1", "pro", "--reason", "r").code == 0)
+            #expect(await run("grant", "user-1", "pro", "--reason", "r", "--confirm-unknown").code == 0)
             let plan = await run("erase", "user-1", "--dry-run", "--json")
             #expect(plan.code == 0 && plan.text.contains(token) && plan.text.contains(#""grants" : 1"#), "\(plan.text)")
             #expect(await run("detach", "user-1", "--dry-run").text.contains("1 would be deleted"))

@@ -48,7 +48,12 @@ import Testing
             }
             let token = await run("add", "user-1").text
             let entitlements = ["entitlements", "--environment", "Sandbox", token]
-            let granted = await run("grant", "user-1", "pro", "--reason", "ticket 812", "--days", "14")
+            let unknown = await run("grant", "user-1", "pro", "--reason", "ticket 812", "--days", "14")
+            #expect(unknown.code == 1 && unknown.errorOutput.contains("--confirm-unknown"), "\(unknown.errorOutput)")
+            #expect(await run("grant", "user-1", "pro", "--reason", " ").code == 64)
+            #expect(await run("grant", "user-1", "pro", "--reason", "x", "--days", "36501").code == 64)
+            let granted = await run(
+                "grant", "user-1", "pro", "--reason", "ticket 812", "--days", "14", "--confirm-unknown")
             #expect(granted.code == 0 && granted.text.contains("ticket 812"), "\(granted.errorOutput)")
             #expect(await CommandOutcome.of(entitlements, environment: database.environment).text.contains("pro"))
             let page: Page = try await run("show", "user-1", "--json").json()

@@ -110,7 +110,7 @@ struct DeadLettersTests {
             #expect(try sent.json() == Summary(dryRun: false, found: 3, known: 3, sent: 3))
             #expect(
                 sent.errorOutput.contains(
-                    "3 dead letters are sent through the pipeline again; the ledger has all of them already"))
+                    "3 dead letters would be sent through the pipeline again; the ledger has all of them already"))
             #expect(try await fixture.received().count == 3)
         }
     }

@@ -65,7 +65,7 @@ import Testing
             let connection = TestDatabase.connection(database)
             #expect(try await ClientKeyStore(connection).active().keys.isEmpty)
             let actions = try await OperatorActionStore(connection).actions(on: [id])
-            #expect(actions.map(\.action) == ["keys create", "keys revoke"])
+            #expect(actions.map(\.operation) == ["keys create", "keys revoke"])
             await connection.close()
         }
     }
@@ -103,7 +103,7 @@ import Testing
         (
             [
                 "--name", "x", "--app", "a", "--scope", "events:read", "--note",
-                String(repeating: "e\u{301}", count: 251),
+                String(repeating: "e\u{301}", count: 501),
             ], "--note"
         ),
     ])

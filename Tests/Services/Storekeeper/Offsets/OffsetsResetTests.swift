@@ -42,7 +42,7 @@ struct OffsetsResetTests {
             #expect(try await positions.all(cluster: "another", group: group).count == 2)
             #expect(try await positions.all(cluster: cluster, group: "another").count == 2)
             let auditLog = try await OperatorActionStore(connection).newest(10)
-            #expect(auditLog.map(\.action) == ["offsets reset"] && auditLog.map(\.actor) == ["olga"])
+            #expect(auditLog.map(\.operation) == ["offsets reset"] && auditLog.map(\.actor) == ["olga"])
             for arguments in [["offsets", "reset"], ["offsets", "reset", "--dry-run"]] {
                 let again = await CommandOutcome.of(arguments, environment: environment)
                 #expect(again.code == 1 && again.errorOutput.contains("no stored offset"))

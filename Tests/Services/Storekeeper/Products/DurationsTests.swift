@@ -26,7 +26,7 @@ struct DurationsTests {
             #expect(await run("day.ticket=none").code == 0)
             while try await AccessRecalculation(connection).next(at: CommandOutcome.now) != nil {}
             #expect(await !run().text.contains("day.ticket"))
-            let actions = try await OperatorActionStore(connection).newest(10).map(\.action)
+            let actions = try await OperatorActionStore(connection).newest(10).map(\.operation)
             #expect(
                 actions.sorted() == [
                     "products durations P1M", "products durations PT24H", "products durations none",

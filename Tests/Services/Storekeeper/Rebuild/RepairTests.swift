@@ -59,8 +59,8 @@ import Testing
             #expect(try await Self.scalar(revision, connection).flatMap(Int.init) == before.map { $0 + 1 })
             let auditLog = try await Self.auditLog(connection)
             #expect(
-                auditLog.count == 7 && auditLog.allSatisfy { $0.action == "rebuild --repair" && $0.actor == "olga" })
-            #expect(auditLog.allSatisfy { $0.note == "a bug was fixed" })
+                auditLog.count == 7 && auditLog.allSatisfy { $0.operation == "rebuild --repair" && $0.actor == "olga" })
+            #expect(auditLog.allSatisfy { $0.reason == "a bug was fixed" })
             #expect(
                 auditLog.map(\.subject).contains("purchase Production 24: transaction 24-1, transaction 24-2"),
                 "\(auditLog.map(\.subject))")

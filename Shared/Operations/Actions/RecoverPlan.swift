@@ -1,6 +1,36 @@
 import Contracts
 import Foundation
+import Postgres
 import Storage
+
+/// Opens windows of Apple's history, which are fetched and compared with the ledger.
+package struct RecoverWindows: Sendable {
+    package static let name = "recover"
+
+    package let windows: [RecoveryWindow.Request]
+
+    package init(_ windows: [RecoveryWindow.Request]) { self.windows = windows }
+
+    /// One for each window.
+    package var plans: [OperationPlan] {
+        windows.map { window in
+            let scope = window.scope
+            return OperationPlan(
+                Self.name, on: window.subject, about: OperatorAction.About(scope.environment, scope.bundleId),
+                [
+                    "Apple's history of \(scope.bundleId) in \(scope.environment.rawValue) from \(scope.from.text) to "
+                        + "\(scope.to.text) would be compared with the ledger, and what is missing sent through the pipeline."
+                ])
+        }
+    }
+
+    package func perform(on connection: PostgresConnection, by performer: Performer) async throws {
+        _ = try await connection.pipeline([
+            RecoveryWindowStore.opening(windows, at: performer.now),
+            OperatorActionStore.command(recording: plans.map { $0.action(of: performer) }),
+        ])
+    }
+}
 
 /// The windows that `storekeeper recover` opens. Pure.
 package struct RecoverPlan: Sendable {
@@ -86,9 +116,8 @@ package struct RecoverPlan: Sendable {
 
 extension RecoveryWindow.Request {
     /// Its subject in the audit log.
-    package var subject: String {
+    fileprivate var subject: String {
         let only = [scope.notificationType, scope.subtype, scope.onlyFailures ? "failures" : nil].compactMap { $0 }
-        return (["\(scope.bundleId) \(scope.environment.rawValue) \(scope.from.text)/\(scope.to.text)"] + only)
-            .joined(separator: " ")
+        return (["\(scope.from.text)/\(scope.to.text)"] + only).joined(separator: " ")
     }
 }

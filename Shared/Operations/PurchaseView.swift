@@ -1,0 +1,30 @@
+import Postgres
+import Storage
+import Subscriptions
+
+import struct Foundation.Date
+
+/// One purchase at a moment: what it gives and why, what is odd or missing, and the last refresh.
+package struct PurchaseView: Sendable {
+    package let subscription: Subscription
+    package let moment: Date
+    package let periods: [AccessStore.Period]
+    package let anomalies: [Anomaly]
+    package let gaps: [LifecycleGap]
+    /// The last request to ask Apple again.
+    package let refresh: RefreshStore.Refresh?
+
+    package init(_ subscription: Subscription, at moment: Date, on connection: PostgresConnection) async throws {
+        let key = subscription.key
+        self.subscription = subscription
+        self.moment = moment
+        periods = try await AccessStore(connection).periods(of: key)
+        anomalies = try await AnomalyStore(connection).anomalies(of: key)
+        gaps = try await LifecycleGapStore(connection).gaps(of: key)
+        refresh = try await RefreshStore(connection).last(of: key)
+    }
+
+    package var state: SubscriptionState { subscription.state(at: moment, in: periods) }
+    /// The period that gives access at the moment.
+    package var current: AccessStore.Period? { periods.first { $0.contains(moment) } }
+}
