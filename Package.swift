@@ -44,25 +44,27 @@ let libraries: [Target] = [
     library("Kafka", ["CRDKafka", "Threads", logging]),
     library("Postgres", ["CPQ", "Threads", logging]),
     library("Signatures", ["COpenSSL"]),
-    library("Contracts", ["StrictJSON"]),
-    library("Subscriptions", ["Contracts"]),
+    library("Records", []),
+    library("Contracts", ["Records", "StrictJSON"]),
+    library("Subscriptions", ["Contracts", "Records"]),
     library("AppStore", ["Signatures", "StrictJSON", httpClient]),
     // What only development and tests need: a broker, a Postgres server, certificates and answers about their revocation.
     library(
         "Development",
         ["CRDKafka", "CPQ", "COpenSSL", "Threads", "Kafka", "Postgres", "Signatures", "AppStore", logging]),
     library(
-        "Storage", ["Postgres", "Subscriptions", "Contracts", "StrictJSON", "Signatures", logging],
+        "Storage", ["Postgres", "Subscriptions", "Contracts", "Records", "StrictJSON", "Signatures", logging],
         resources: [.embedInCode("Migrations")]),
     library("Chassis", [logging, metrics, configuration, lifecycle, hummingbird, hummingbirdCore, httpClient]),
     library("Bootstrap", ["Chassis", "Postgres", "Storage", "AppStore", "Signatures"]),
-    library("Interpretation", ["AppStore", "Contracts", "Subscriptions", "Storage"]),
-    library("Pipeline", ["Kafka", "Contracts", "Chassis", "Signatures", lifecycle]),
+    library("Interpretation", ["AppStore", "Contracts", "Records", "Subscriptions", "Storage"]),
+    library("Pipeline", ["Kafka", "Records", "Chassis", "Signatures", lifecycle]),
     library("OpenIDConnect", ["COpenSSL", "AppStore", "Signatures", "StrictJSON", httpClient]),
     library(
         "Operations",
         [
-            "Kafka", "Contracts", "StrictJSON", "AppStore", "Signatures", "Subscriptions", "Storage", "Pipeline",
+            "Kafka", "Contracts", "Records", "StrictJSON", "AppStore", "Signatures", "Subscriptions", "Storage",
+            "Pipeline",
             "Postgres", logging,
         ]),
     // What the programs with commands share: their context, exit codes, errors and options.
@@ -79,34 +81,37 @@ func service(_ name: String, _ dependencies: [Target.Dependency], resources: [Re
 }
 
 let services: [Target] = [
-    service("Setup", ["Chassis", "Pipeline", "Kafka", "Contracts", "Storage", "Bootstrap", "Postgres"]),
-    service("Ingest", ["Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", hummingbird, nio]),
+    service("Setup", ["Chassis", "Pipeline", "Kafka", "Contracts", "Records", "Storage", "Bootstrap", "Postgres"]),
+    service("Ingest", ["Chassis", "Pipeline", "Kafka", "Contracts", "Records", "StrictJSON", hummingbird, nio]),
     service(
         "Verifier",
         [
-            "Chassis", "Pipeline", "Contracts", "Bootstrap", "AppStore", "Interpretation", "Signatures", "StrictJSON",
+            "Chassis", "Pipeline", "Contracts", "Records", "Bootstrap", "AppStore", "Interpretation", "Signatures",
+            "StrictJSON",
             httpClient,
         ]),
-    service("Deduplicator", ["Chassis", "Pipeline", "Contracts", "Storage", "Bootstrap", "Postgres"]),
+    service("Deduplicator", ["Chassis", "Pipeline", "Contracts", "Records", "Storage", "Bootstrap", "Postgres"]),
     service(
         "StateUpdater",
-        ["Chassis", "Pipeline", "Kafka", "Contracts", "Interpretation", "Storage", "Bootstrap", "Postgres"]),
+        ["Chassis", "Pipeline", "Kafka", "Contracts", "Records", "Interpretation", "Storage", "Bootstrap", "Postgres"]),
     service(
         "Recovery",
         [
-            "Chassis", "Pipeline", "Kafka", "Contracts", "Interpretation", "Bootstrap", "AppStore", "Signatures",
+            "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "Interpretation", "Bootstrap", "AppStore",
+            "Signatures",
             "Subscriptions", "Storage", "Postgres",
         ]),
     service(
         "Scheduler",
         [
-            "Chassis", "Pipeline", "Kafka", "Contracts", "Bootstrap", "AppStore", "Storage",
+            "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "Bootstrap", "AppStore", "Storage",
             "Postgres",
         ]),
     service(
         "API",
         [
-            "Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", "Signatures", "Subscriptions", "Storage",
+            "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "StrictJSON", "Signatures", "Subscriptions",
+            "Storage",
             "Bootstrap", "Postgres", "AppStore", "Interpretation", "Operations", hummingbird, lifecycle,
             hummingbirdCore, hummingbirdTLS, nioSSL, nio,
         ],
@@ -114,7 +119,8 @@ let services: [Target] = [
     service(
         "Console",
         [
-            "Chassis", "Pipeline", "Kafka", "Contracts", "StrictJSON", "Signatures", "Subscriptions", "Storage",
+            "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "StrictJSON", "Signatures", "Subscriptions",
+            "Storage",
             "Bootstrap", "Postgres", "AppStore", "Operations", "OpenIDConnect", hummingbird, lifecycle, mustache,
         ],
         resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
@@ -122,20 +128,23 @@ let services: [Target] = [
         "Simulator",
         [
             "Development",
-            "Contracts", "AppStore", "Signatures", "StrictJSON", lifecycle, signals, arguments, httpClient, hummingbird,
+            "Contracts", "Records", "AppStore", "Signatures", "StrictJSON", lifecycle, signals, arguments, httpClient,
+            hummingbird,
             nio,
         ]),
     service(
         "Storekeeper",
         [
-            "Commands", "Chassis", "Threads", "Kafka", "Contracts", "StrictJSON", "Bootstrap", "AppStore", "Signatures",
+            "Commands", "Chassis", "Threads", "Kafka", "Contracts", "Records", "StrictJSON", "Bootstrap", "AppStore",
+            "Signatures",
             "Interpretation", "Subscriptions", "Storage", "Pipeline", "Operations", "Postgres", logging, signals,
             arguments, httpClient, hummingbird,
         ]),
     service(
         "Devkit",
         [
-            "Commands", "Development", "Threads", "Kafka", "Contracts", "StrictJSON", "Storage", "Subscriptions",
+            "Commands", "Development", "Threads", "Kafka", "Contracts", "Records", "StrictJSON", "Storage",
+            "Subscriptions",
             "Operations",
             "Postgres", "Signatures", logging, arguments, hummingbird,
         ]),
@@ -155,29 +164,38 @@ let tests: [Target] = [
         name: "ExampleBackend", dependencies: [hummingbird, httpClient], path: "Documentation/Examples/Swift",
         swiftSettings: strict),
     .executableTarget(
+        name: "ExampleWorker", dependencies: ["Chassis", "Pipeline", "Records"], path: "Documentation/Examples/Worker",
+        exclude: ["README.md"], swiftSettings: strict),
+    .executableTarget(
         name: "StageCosts",
         dependencies: [
-            "AppStore", "Contracts", "Interpretation", "Kafka", "Pipeline", "Signatures", "Storage", "Subscriptions",
+            "AppStore", "Contracts", "Records", "Interpretation", "Kafka", "Pipeline", "Signatures", "Storage",
+            "Subscriptions",
         ],
         path: "Tests/StageCosts", exclude: ["check", "check.py", "budgets.json"], swiftSettings: strict),
     .target(
         name: "TestSupport",
-        dependencies: ["Development", "Contracts", "Kafka", "Postgres", "Storage", "Subscriptions", logging],
+        dependencies: [
+            "Development", "Contracts", "Records", "Kafka", "Postgres", "Storage", "Subscriptions", logging,
+        ],
         path: "Tests/Support", exclude: ["Apple"], swiftSettings: strict),
     tests("StrictJSONTests", "Shared/StrictJSON", ["StrictJSON", "TestSupport"]),
     tests("KafkaTests", "Shared/Kafka", ["Development", "Kafka", "CRDKafka", "TestSupport", logging]),
     tests("PostgresTests", "Shared/Postgres", ["Development", "Postgres", "TestSupport"]),
     tests("DevelopmentTests", "Shared/Development", ["Development", "Postgres", "TestSupport"]),
     tests("SignaturesTests", "Shared/Signatures", ["Development", "Signatures", "TestSupport"]),
-    tests("ContractsTests", "Shared/Contracts", ["Contracts"], exclude: ["Golden"]),
-    tests("SubscriptionsTests", "Shared/Subscriptions", ["Subscriptions", "Contracts", "TestSupport"]),
+    tests("ContractsTests", "Shared/Contracts", ["Contracts", "Records"], exclude: ["Golden"]),
+    tests("SubscriptionsTests", "Shared/Subscriptions", ["Subscriptions", "Contracts", "Records", "TestSupport"]),
     tests("AppStoreTests", "Shared/AppStore", ["Development", "AppStore", "Signatures", "StrictJSON", "TestSupport"]),
     tests(
         "StorageTests", "Shared/Storage",
-        ["Development", "Storage", "Postgres", "Contracts", "Subscriptions", "TestSupport"]),
+        ["Development", "Storage", "Postgres", "Contracts", "Records", "Subscriptions", "TestSupport"]),
     tests(
         "OperationsTests", "Shared/Operations",
-        ["Development", "Operations", "AppStore", "Signatures", "StrictJSON", "Contracts", "Kafka", "Storage"]),
+        [
+            "Development", "Operations", "AppStore", "Signatures", "StrictJSON", "Contracts", "Records", "Kafka",
+            "Storage",
+        ]),
     tests(
         "BootstrapTests", "Shared/Bootstrap",
         [
@@ -188,7 +206,8 @@ let tests: [Target] = [
         "InterpretationTests", "Shared/Interpretation",
         [
             "Development",
-            "Interpretation", "Verifier", "Deduplicator", "StateUpdater", "Pipeline", "Contracts", "AppStore",
+            "Interpretation", "Verifier", "Deduplicator", "StateUpdater", "Pipeline", "Contracts", "Records",
+            "AppStore",
             "Signatures", "Subscriptions", "Storage", "Postgres", "TestSupport",
         ]),
     tests(
@@ -197,31 +216,34 @@ let tests: [Target] = [
         exclude: ["Tracing/read_traces.py"]),
     tests(
         "PipelineTests", "Shared/Pipeline",
-        ["Development", "Pipeline", "Kafka", "Contracts", "Chassis", "TestSupport", logging, lifecycle]),
+        ["Development", "Pipeline", "Kafka", "Contracts", "Records", "Chassis", "TestSupport", logging, lifecycle]),
     tests(
         "IngestTests", "Services/Ingest",
         [
-            "Development", "Ingest", "Chassis", "Kafka", "Contracts", "Threads", "StrictJSON", "TestSupport", logging,
+            "Development", "Ingest", "Chassis", "Kafka", "Contracts", "Records", "Threads", "StrictJSON", "TestSupport",
+            logging,
             lifecycle,
         ]),
     tests(
         "SetupTests", "Services/Setup",
-        ["Development", "Setup", "Kafka", "Contracts", "Storage", "Postgres", "TestSupport", logging]),
+        ["Development", "Setup", "Kafka", "Contracts", "Records", "Storage", "Postgres", "TestSupport", logging]),
     tests(
         "DeduplicatorTests", "Services/Deduplicator",
-        ["Deduplicator", "Pipeline", "Contracts", "Storage", "TestSupport"]),
+        ["Deduplicator", "Pipeline", "Contracts", "Records", "Storage", "TestSupport"]),
     tests(
         "VerifierTests", "Services/Verifier",
         [
             "Development",
-            "Verifier", "Simulator", "Bootstrap", "Chassis", "Pipeline", "Contracts", "AppStore", "Signatures",
+            "Verifier", "Simulator", "Bootstrap", "Chassis", "Pipeline", "Contracts", "Records", "AppStore",
+            "Signatures",
             "StrictJSON", "TestSupport", logging, lifecycle, hummingbird,
         ]),
     tests(
         "StateUpdaterTests", "Services/StateUpdater",
         [
             "Development",
-            "StateUpdater", "Pipeline", "Kafka", "Contracts", "Subscriptions", "AppStore", "Storage", "Postgres",
+            "StateUpdater", "Pipeline", "Kafka", "Contracts", "Records", "Subscriptions", "AppStore", "Storage",
+            "Postgres",
             "TestSupport", logging,
         ]),
     tests(
@@ -229,28 +251,30 @@ let tests: [Target] = [
         [
             "Development",
             "Recovery", "Verifier", "Simulator", "Interpretation", "Bootstrap", "Chassis", "Pipeline", "Kafka",
-            "Contracts", "AppStore", "Signatures", "Subscriptions", "Storage", "Postgres", "TestSupport", hummingbird,
+            "Contracts", "Records", "AppStore", "Signatures", "Subscriptions", "Storage", "Postgres", "TestSupport",
+            hummingbird,
             lifecycle,
         ]),
     tests(
         "SchedulerTests", "Services/Scheduler",
         [
             "Development",
-            "Scheduler", "Simulator", "Chassis", "Pipeline", "Kafka", "Contracts", "AppStore", "Signatures", "Storage",
+            "Scheduler", "Simulator", "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "AppStore", "Signatures",
+            "Storage",
             "Postgres", "TestSupport", logging, lifecycle, hummingbird, httpClient,
         ]),
     tests(
         "APITests", "Services/API",
         [
             "Development",
-            "API", "Simulator", "Chassis", "Contracts", "StrictJSON", "Subscriptions", "Storage", "Postgres",
+            "API", "Simulator", "Chassis", "Contracts", "Records", "StrictJSON", "Subscriptions", "Storage", "Postgres",
             "TestSupport", "AppStore", "Signatures", "Kafka", "Pipeline", "Interpretation", "Threads", logging,
             lifecycle, hummingbird, httpClient, nio, nioSSL,
         ]),
     tests(
         "ConsoleTests", "Services/Console",
         [
-            "Console", "Operations", "Chassis", "Contracts", "Kafka", "Pipeline", "Subscriptions", "Storage",
+            "Console", "Operations", "Chassis", "Contracts", "Records", "Kafka", "Pipeline", "Subscriptions", "Storage",
             "Postgres", "OpenIDConnect", "StrictJSON", "COpenSSL", "Development",
             "AppStore", "Signatures", "TestSupport", logging, lifecycle, hummingbird, httpClient, nio,
         ]),
@@ -258,27 +282,29 @@ let tests: [Target] = [
         "SimulatorTests", "Services/Simulator",
         [
             "Development",
-            "Simulator", "AppStore", "Signatures", "Contracts", "StrictJSON", "TestSupport", logging, httpClient,
+            "Simulator", "AppStore", "Signatures", "Contracts", "Records", "StrictJSON", "TestSupport", logging,
+            httpClient,
             hummingbird, nio, nioPosix,
         ]),
     tests(
         "StorekeeperTests", "Services/Storekeeper",
         [
             "Commands", "Devkit", "Development", "Storekeeper", "Operations", "AppStore", "Signatures", "StrictJSON",
-            "Contracts",
+            "Contracts", "Records",
             "Kafka", "Interpretation",
             "Pipeline", "Subscriptions", "Storage", "Postgres", "TestSupport", arguments, logging, hummingbird,
         ]),
     tests(
         "DevkitTests", "Services/Devkit",
         [
-            "Devkit", "Commands", "Development", "Contracts", "Kafka", "Operations", "Storage", "Postgres",
+            "Devkit", "Commands", "Development", "Contracts", "Records", "Kafka", "Operations", "Storage", "Postgres",
             "TestSupport", logging,
         ]),
     tests(
         "EndToEndTests", "EndToEnd",
         [
-            "Devkit", "Development", "Operations", "AppStore", "Signatures", "Contracts", "Kafka", "Pipeline",
+            "Devkit", "Development", "Operations", "AppStore", "Signatures", "Contracts", "Records", "Kafka",
+            "Pipeline",
             "Storage",
             "Postgres",
             "TestSupport", logging,

@@ -1,6 +1,7 @@
 import AppStore
 import Bootstrap
 import Chassis
+import Contracts
 import Hummingbird
 import Kafka
 import Operations
@@ -25,7 +26,7 @@ struct ConsoleServices: Sendable {
                 PostgresConnection(configuration, logger: context.logger)
             })
         let kafka = try settings.kafka()
-        let producer = try ProducerService(kafka, for: .console, logger: context.logger)
+        let producer = try ProducerService(kafka, for: .console, of: Topics.plan, logger: context.logger)
         let watcher = try settings.apps.map { apps in
             try TrustWatcher(
                 apps: apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode,

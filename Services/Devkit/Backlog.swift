@@ -3,6 +3,7 @@ import Contracts
 import Kafka
 import Logging
 import Operations
+import Records
 import Storage
 import Synchronization
 

@@ -3,6 +3,7 @@ import Contracts
 import Kafka
 import Logging
 import Operations
+import Records
 import Synchronization
 
 /// Reads a run's dead letters as they arrive: the embedded broker does not keep them for long.

@@ -14,7 +14,8 @@ await ServiceProcess(
     let limits = settings.limits
     // Apple repeats what Kafka acknowledges later anyway: it was answered 503.
     let producerService = try ProducerService(
-        try settings.kafka(), for: .ingest, messageTimeout: limits.acknowledgement, logger: context.logger)
+        try settings.kafka(), for: .ingest, of: Topics.plan, messageTimeout: limits.acknowledgement,
+        logger: context.logger)
     let producer = producerService.producer
     let tally = Tally()
     let isWarm = context.health.readinessCheck("kafka")

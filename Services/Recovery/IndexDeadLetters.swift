@@ -2,6 +2,7 @@ import AppStore
 import Contracts
 import Kafka
 import Pipeline
+import Records
 import Storage
 
 /// Indexes dead letters for searching, and so that windows learn of rejected notifications.
@@ -42,7 +43,7 @@ enum DeadLetterIndexReason: String, StageReason {
 extension DeadLetter {
     /// Rejected before Apple's signature was verified, so that any client can post any number of them.
     fileprivate var isForged: Bool {
-        stage == ServiceName.verifier.rawValue && VerificationFailureReason(rawValue: reason)?.isProven == false
+        stage == ServiceName.verifier.name && VerificationFailureReason(rawValue: reason)?.isProven == false
     }
 }
 

@@ -5,6 +5,7 @@ import Contracts
 import Kafka
 import Pipeline
 import Postgres
+import Records
 import Storage
 
 import struct Foundation.UUID
@@ -19,7 +20,8 @@ struct RecoveryServices {
     init(_ context: ServiceContext<Configuration>, newId: @escaping @Sendable () -> UUID) throws {
         self.context = context
         self.newId = newId
-        producerService = try ProducerService(try context.settings.kafka(), for: .recovery, logger: context.logger)
+        producerService = try ProducerService(
+            try context.settings.kafka(), for: .recovery, of: Topics.plan, logger: context.logger)
     }
 
     /// All services, in the order of their dependencies.
@@ -96,7 +98,7 @@ struct RecoveryServices {
     private func worker(_ part: String, reading route: Route, limit: Int? = nil) async throws -> WorkerConnection {
         let most = context.settings.batch
         return try await WorkerConnection(
-            context, stage: .recovery, part: part, reading: route, limit: limit.map { min($0, most) },
+            context, stage: .recovery, part: part, reading: route, of: Topics.plan, limit: limit.map { min($0, most) },
             sharing: producerService)
     }
 }

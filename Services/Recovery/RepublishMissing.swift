@@ -2,6 +2,7 @@ import Chassis
 import Contracts
 import Kafka
 import Pipeline
+import Records
 import Storage
 
 import struct Foundation.Date
@@ -46,7 +47,7 @@ struct RepublishMissing: Settlement {
                 return ProducerRecord(
                     Topics.rejected,
                     DeadLetter(
-                        original: original.record(), stage: ServiceName.recovery.rawValue,
+                        original: original.record(), stage: ServiceName.recovery.name,
                         reason: ComparisonReason.unreadable.rawValue,
                         message: "the payload in Apple's history \(ComparedPage.unreadable)", position: record.position,
                         rejectedAt: time, attempts: processed.batch.attempt, build: BuildInformation.version))

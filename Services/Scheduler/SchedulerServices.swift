@@ -30,7 +30,8 @@ struct SchedulerServices {
             limits: SharedAPILimits.each(
                 PostgresConnection(settings.postgres(for: "scheduler"), logger: context.logger),
                 share: settings.limitShare, urgency: .background, clock: clock, logger: context.logger))
-        producerService = try ProducerService(try settings.kafka(), for: .scheduler, logger: context.logger)
+        producerService = try ProducerService(
+            try settings.kafka(), for: .scheduler, of: Topics.plan, logger: context.logger)
         apps = ScheduledApps(
             accepted: { watcher.apps }, clients: apple.clients, deadline: settings.windowLease / 2,
             logger: context.logger)
@@ -39,7 +40,8 @@ struct SchedulerServices {
 
     func services() async throws -> [any Service] {
         let listener = try await WorkerConnection(
-            context, stage: .scheduler, part: "heartbeats", reading: Topics.heartbeats.route, sharing: producerService)
+            context, stage: .scheduler, part: "heartbeats", reading: Topics.heartbeats.route, of: Topics.plan,
+            sharing: producerService)
         let listening = listener.services(
             running: ReadHeartbeats(),
             settlement: StoreHeartbeats(heartbeats: HeartbeatStore(connect()), connection: listener))

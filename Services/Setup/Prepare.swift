@@ -1,6 +1,7 @@
 import Chassis
 import Contracts
 import Kafka
+import Records
 import Storage
 
 import struct Foundation.Date

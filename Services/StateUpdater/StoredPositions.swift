@@ -2,6 +2,7 @@ import Chassis
 import Contracts
 import Kafka
 import Pipeline
+import Records
 import Storage
 
 /// The consumer group's offsets in the database. Kafka's committed offsets are for lag views only: the stored offset moves

@@ -2,6 +2,7 @@ import Chassis
 import Contracts
 import Interpretation
 import Pipeline
+import Records
 import Storage
 
 import struct Foundation.Date

@@ -5,6 +5,7 @@ import Foundation
 import Kafka
 import Pipeline
 import Postgres
+import Records
 import Storage
 
 await ServiceProcess(
@@ -13,7 +14,8 @@ await ServiceProcess(
 ).run(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
-    let connection = try await WorkerConnection(context, stage: .stateUpdater, reading: Topics.unique.route)
+    let connection = try await WorkerConnection(
+        context, stage: .stateUpdater, reading: Topics.unique.route, of: Topics.plan)
     let database = PostgresConnection(
         context.settings.postgres(for: "state-updater", plansOnce: true), logger: context.logger)
     let positions = StoredPositions(

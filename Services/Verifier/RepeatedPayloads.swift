@@ -1,6 +1,7 @@
 import AppStore
 import Contracts
 import Pipeline
+import Records
 import Synchronization
 
 /// Recognises payloads that were posted before, by a digest of their bytes, before anything is verified.

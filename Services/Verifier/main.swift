@@ -14,11 +14,12 @@ await ServiceProcess(
     let settings = context.settings
     let revocations = RevocationRegister(isHard: settings.revocation == .hard)
     let trusted = try settings.trustWatcher(revocations: revocations, logger: context.logger)
-    let producer = try ProducerService(try settings.kafka(), for: .verifier, logger: context.logger)
+    let producer = try ProducerService(try settings.kafka(), for: .verifier, of: Topics.plan, logger: context.logger)
     let connection = try await WorkerConnection(
-        context, stage: .verifier, reading: Topics.received.route, sharing: producer)
+        context, stage: .verifier, reading: Topics.received.route, of: Topics.plan, sharing: producer)
     let slowConnection = try await WorkerConnection(
-        context, stage: .verifier, part: "deferred", reading: Topics.deferred.route, limit: 50, sharing: producer)
+        context, stage: .verifier, part: "deferred", reading: Topics.deferred.route, of: Topics.plan, limit: 50,
+        sharing: producer)
     let unknownApps = UnknownApps(logger: context.logger, now: context.clock.now)
     func budget(_ perSecond: Int) -> ChainBudget {
         ChainBudget(perSecond: Double(perSecond), burst: perSecond, instant: context.clock.instant)

@@ -1,3 +1,5 @@
+import Records
+
 /// A permission that a service needs at the brokers: an entry of Kafka's access-control list, by Kafka's
 /// names. Derived from the list of topics, so the two cannot differ.
 public struct AccessRule: Sendable, Hashable {
@@ -38,7 +40,7 @@ public struct AccessRule: Sendable, Hashable {
                 service: "setup", resource: .topic($0.name),
                 operations: [.describe, .describeConfigs, .create, .alterConfigs])
         }
-        + ServiceName.allCases.flatMap { rules(of: $0) } + rulesOfKEDA
+        + ServiceName.all.flatMap { rules(of: $0) } + rulesOfKEDA
 
     /// KEDA, which scales by lag, sees how long topics and groups are, and reads no record.
     private static let rulesOfKEDA =
@@ -59,16 +61,16 @@ public struct AccessRule: Sendable, Hashable {
             if isWatched || route.readers.contains(service) { operations.append(.read) }
             if route.writers.contains(service) { operations.append(.write) }
             guard operations.count > 1 || isWatcher else { return nil }
-            return AccessRule(service: service.rawValue, resource: .topic(route.name), operations: operations)
+            return AccessRule(service: service.name, resource: .topic(route.name), operations: operations)
         }
         let groups: [AccessRule] =
             if isWatcher {
                 [
                     AccessRule(
-                        service: service.rawValue, resource: .groups(prefix: "storekeeper."), operations: [.describe])
+                        service: service.name, resource: .groups(prefix: "storekeeper."), operations: [.describe])
                 ]
             } else if Topics.all.contains(where: { $0.readers.contains(service) }) {
-                [AccessRule(service: service.rawValue, resource: .groups(prefix: service.group), operations: [.read])]
+                [AccessRule(service: service.name, resource: .groups(prefix: service.group), operations: [.read])]
             } else {
                 []
             }

@@ -1,3 +1,5 @@
+import Records
+
 import struct Foundation.Date
 
 /// A signed payload as a client posted it, or as a process of this deployment got it from Apple. Nothing of it is verified.

@@ -1,16 +1,30 @@
-/// The processes that write to or read from topics, by the name of their command.
-public enum ServiceName: String, Sendable, Hashable, CaseIterable {
-    case ingest
-    case verifier
-    case deduplicator
-    case stateUpdater = "state-updater"
-    case scheduler
-    case recovery
-    case api
-    case console
-    /// The command line `storekeeper`, as a writer of replays and requests.
-    case storekeeper
+import Records
 
-    /// The consumer group in which the instances of the service share partitions.
-    public var group: String { "storekeeper.\(rawValue)" }
+/// The services that write to or read from our topics.
+extension ServiceName {
+    /// Receives notifications.
+    public static let ingest = storekeeper("ingest")
+    /// Verifies them.
+    public static let verifier = storekeeper("verifier")
+    /// Drops repeats.
+    public static let deduplicator = storekeeper("deduplicator")
+    /// Applies them to the state.
+    public static let stateUpdater = storekeeper("state-updater")
+    /// Compares the ledger with Apple's history.
+    public static let scheduler = storekeeper("scheduler")
+    /// Recovers what is missing.
+    public static let recovery = storekeeper("recovery")
+    /// Answers app backends.
+    public static let api = storekeeper("api")
+    /// Answers people.
+    public static let console = storekeeper("console")
+    /// The command line, as a writer of replays and requests.
+    public static let storekeeper = storekeeper("storekeeper")
+
+    /// Each of them.
+    public static let all: [ServiceName] = [
+        ingest, verifier, deduplicator, stateUpdater, scheduler, recovery, api, console, storekeeper,
+    ]
+
+    private static func storekeeper(_ name: String) -> ServiceName { ServiceName(name, group: "storekeeper.\(name)") }
 }

@@ -1,3 +1,5 @@
+import Records
+
 /// A verified notification whose notificationUUID was not seen before. Only the deduplicator creates one.
 ///
 /// The record is the same as that of ``VerifiedNotification``; the topic and the type say more about it.

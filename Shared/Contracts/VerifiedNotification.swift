@@ -1,3 +1,4 @@
+import Records
 import StrictJSON
 
 import struct Foundation.Date

@@ -1,4 +1,5 @@
 import Contracts
+import Records
 import Storage
 
 /// A service, named like its executable.

@@ -1,5 +1,5 @@
-import Contracts
 import Kafka
+import Records
 
 import struct Foundation.Date
 

@@ -1,5 +1,5 @@
-import Contracts
 import Kafka
+import Records
 
 /// A record to produce, and the record that it came from.
 struct StageOutput: Sendable {

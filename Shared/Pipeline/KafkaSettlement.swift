@@ -1,5 +1,5 @@
-import Contracts
 import Kafka
+import Records
 
 import struct Foundation.Date
 
@@ -55,7 +55,8 @@ public actor KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage 
         }
             + rejections.deadLetters(of: processed).map {
                 StageOutput(
-                    identity: .init(input: $0.position, isDeadLetter: true), record: ProducerRecord(Topics.rejected, $0)
+                    identity: .init(input: $0.position, isDeadLetter: true),
+                    record: ProducerRecord(rejections.topic, $0)
                 )
             }
             + processed.deferred.map { record in
@@ -82,15 +83,20 @@ extension Consumer {
 
 /// Writes a stage's rejections to the dead letters.
 public struct Rejections: Sendable {
+    let topic: Topic<DeadLetter>
     private let stage: ServiceName
     private let build: String
     private let now: @Sendable () -> Date
 
     /// - Parameters:
+    ///   - topic: of dead letters.
     ///   - stage: named in each dead letter.
     ///   - build: the version of this build.
     ///   - now: the clock.
-    public init(stage: ServiceName, build: String, now: @escaping @Sendable () -> Date) {
+    public init(
+        to topic: Topic<DeadLetter>, stage: ServiceName, build: String, now: @escaping @Sendable () -> Date
+    ) {
+        self.topic = topic
         self.stage = stage
         self.build = build
         self.now = now
@@ -98,11 +104,11 @@ public struct Rejections: Sendable {
 
     /// The dead letters of a batch.
     public func records<S: Stage>(of processed: ProcessedBatch<S>) -> [ProducerRecord] {
-        deadLetters(of: processed).map { ProducerRecord(Topics.rejected, $0) }
+        deadLetters(of: processed).map { ProducerRecord(topic, $0) }
     }
 
     func deadLetters<S: Stage>(of processed: ProcessedBatch<S>) -> [DeadLetter] {
-        processed.deadLetters(stage: stage.rawValue, at: now(), build: build)
+        processed.deadLetters(stage: stage.name, at: now(), build: build)
     }
 }
 

@@ -1,6 +1,6 @@
 import Chassis
-import Contracts
 import Kafka
+import Records
 
 import struct Foundation.Date
 

@@ -1,6 +1,6 @@
 import Chassis
-import Contracts
 import Kafka
+import Records
 import Synchronization
 
 /// A producer for the length of a process: reports its health, and closes it after all senders have stopped.
@@ -16,11 +16,13 @@ public struct ProducerService: Service {
     /// Does not connect.
     /// - Parameters:
     ///   - service: its topics must exist before anything is sent.
+    ///   - topics: of the deployment.
     ///   - messageTimeout: timeout of a record's confirmation.
     ///   - clock: waits between checks of the producer's health.
     /// - Throws: `KafkaConfigurationError`.
     public init(
-        _ configuration: KafkaConfiguration, for service: ServiceName, messageTimeout: Duration = .seconds(60),
+        _ configuration: KafkaConfiguration, for service: ServiceName, of topics: TopicPlan,
+        messageTimeout: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(), logger: Logger
     ) throws {
         self.clock = clock
@@ -28,7 +30,7 @@ public struct ProducerService: Service {
         self.reach = reach
         for warning in configuration.warnings() { logger.warning("\(warning)") }
         producer = try Producer(
-            configuration, requiring: Topics.required(by: service), messageTimeout: messageTimeout, logger: logger
+            configuration, requiring: topics.required(by: service), messageTimeout: messageTimeout, logger: logger
         ) { statistics in
             reach.note(statistics.unreachableBrokers)
             Metric.producerQueue.gauge().record(statistics.queuedRecords)

@@ -1,5 +1,5 @@
 import Chassis
-import Contracts
+import Records
 
 import struct Foundation.Date
 

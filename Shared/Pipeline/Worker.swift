@@ -1,6 +1,6 @@
 import Chassis
-import Contracts
 import Kafka
+import Records
 import ServiceLifecycle
 
 /// An error that a retry cannot cure: the worker stops and reports it.

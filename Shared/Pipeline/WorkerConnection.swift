@@ -1,6 +1,6 @@
 import Chassis
-import Contracts
 import Kafka
+import Records
 
 import struct Foundation.Date
 
@@ -31,12 +31,13 @@ public struct WorkerConnection: Sendable {
     ///   - stage: the service.
     ///   - part: one of several workers of the service, each with a group and metrics of its own; nil where there is one.
     ///   - route: the topic it reads.
+    ///   - topics: of the deployment.
     ///   - limit: maximum number of records in a batch; nil is the configured one.
     ///   - producerService: the producer that several workers share, and that the process runs itself; nil creates one.
     /// - Throws: `KafkaConfigurationError`, `ConfigurationProblems`.
     public init(
         _ context: ServiceContext<some WorkerVariables>, stage: ServiceName, part: String? = nil, reading route: Route,
-        limit: Int? = nil, sharing producerService: ProducerService? = nil
+        of topics: TopicPlan, limit: Int? = nil, sharing producerService: ProducerService? = nil
     ) async throws {
         let kafka = try context.settings.kafka()
         seal = try RecordSeal(file: context.settings.recordKeys)
@@ -46,10 +47,12 @@ public struct WorkerConnection: Sendable {
         var quiet = context.logger
         quiet.logLevel = .critical
         reader = try Consumer(kafka.fetchingLittle, group: stage.group + suffix, logger: quiet)
-        self.producerService = try producerService ?? ProducerService(kafka, for: stage, logger: context.logger)
+        self.producerService =
+            try producerService ?? ProducerService(kafka, for: stage, of: topics, logger: context.logger)
         isProducerShared = producerService != nil
-        worker = stage.rawValue + suffix
-        rejections = Rejections(stage: stage, build: BuildInformation.version, now: context.clock.now)
+        worker = stage.name + suffix
+        rejections = Rejections(
+            to: topics.deadLetters, stage: stage, build: BuildInformation.version, now: context.clock.now)
         monitor = WorkerMonitor(
             worker: worker, health: context.health, clock: context.clock, tracer: context.tracer,
             logger: context.logger)
@@ -58,7 +61,7 @@ public struct WorkerConnection: Sendable {
         self.route = route
         now = context.clock.now
         logger = context.logger
-        if !seal.isOn, stage.believesRecords {
+        if !seal.isOn, route.isSealed {
             logger.warning(
                 "STOREKEEPER_RECORD_KEYS_FILE is not set: every user who can write to Kafka can write state",
                 metadata: ["topic": "\(route.name)"])
@@ -83,15 +86,5 @@ public struct WorkerConnection: Sendable {
             LagReporter(source, worker: worker, progress: monitor.progress, now: now), loop,
         ]
         return isProducerShared ? own : [producerService] + own
-    }
-}
-
-extension ServiceName {
-    /// Whether it reads records that must be authenticated.
-    fileprivate var believesRecords: Bool {
-        switch self {
-        case .verifier, .deduplicator, .stateUpdater: true
-        case .ingest, .scheduler, .recovery, .storekeeper, .api, .console: false
-        }
     }
 }

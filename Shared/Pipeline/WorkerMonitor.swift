@@ -1,5 +1,5 @@
 import Chassis
-import Contracts
+import Records
 
 /// Reports what a worker does: metrics, readiness, liveness.
 public struct WorkerMonitor: Sendable {

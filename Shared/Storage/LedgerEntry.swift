@@ -1,4 +1,5 @@
 import Contracts
+import Records
 import Subscriptions
 
 import struct Foundation.Date

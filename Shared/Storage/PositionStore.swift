@@ -1,5 +1,6 @@
 import Contracts
 import Postgres
+import Records
 
 /// The move of one partition's stored offset by a batch.
 public struct PositionMove: Sendable, Hashable {

@@ -1,5 +1,6 @@
 import Contracts
 import Postgres
+import Records
 
 import struct Foundation.Date
 import struct Foundation.UUID

@@ -6,6 +6,7 @@ import Development
 import Foundation
 import Kafka
 import Postgres
+import Records
 import Signatures
 import Storage
 import TestSupport

@@ -3,6 +3,7 @@ import Commands
 import Contracts
 import Foundation
 import Kafka
+import Records
 import Storage
 import Testing
 

@@ -4,6 +4,7 @@ import Foundation
 import Interpretation
 import Kafka
 import Pipeline
+import Records
 import Signatures
 import Storage
 import Subscriptions

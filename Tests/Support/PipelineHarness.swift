@@ -4,6 +4,7 @@ import Foundation
 import Kafka
 import Logging
 import Postgres
+import Records
 
 /// A broker with a producer and a database with a connection, for tests of what works with both.
 ///

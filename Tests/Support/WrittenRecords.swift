@@ -1,6 +1,7 @@
 import Contracts
 import Kafka
 import Logging
+import Records
 
 /// All records of a topic.
 package enum WrittenRecords {

@@ -1,6 +1,7 @@
 import AppStore
 import Contracts
 import Interpretation
+import Records
 import Storage
 import StrictJSON
 import Subscriptions

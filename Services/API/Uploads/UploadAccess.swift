@@ -33,7 +33,7 @@ struct UploadAccess: Sendable {
         let watcher = try TrustWatcher(
             apps: apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode, logger: context.logger)
         let producer = try ProducerService(
-            try settings.kafka(), for: .api, messageTimeout: Self.confirmation, logger: context.logger)
+            try settings.kafka(), for: .api, of: Topics.plan, messageTimeout: Self.confirmation, logger: context.logger)
         let apple = try settings.apiKeys.map { keys in
             let clock = APIClock(now: context.clock.now, random: { .random(in: 0..<1) })
             return try AppleAPI(

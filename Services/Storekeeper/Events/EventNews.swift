@@ -1,5 +1,6 @@
 import Contracts
 import Interpretation
+import Records
 import Storage
 import Subscriptions
 

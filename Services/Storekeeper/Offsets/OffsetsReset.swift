@@ -2,6 +2,7 @@ import ArgumentParser
 import Commands
 import Contracts
 import Kafka
+import Records
 import Storage
 
 /// `storekeeper offsets reset`: the state-updater starts again at the earliest record.

@@ -1,5 +1,6 @@
 import AppStore
 import Contracts
+import Records
 import Signatures
 import StrictJSON
 

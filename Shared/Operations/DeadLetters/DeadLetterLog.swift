@@ -1,5 +1,6 @@
 import Contracts
 import Kafka
+import Records
 
 /// A dead letter with its position and readable contents.
 package struct StoredDeadLetter: Sendable {

@@ -1,6 +1,7 @@
 import Contracts
 import Kafka
 import Pipeline
+import Records
 
 extension ProducerRecord {
     /// The signed payload of a dead letter for the first topic; a record without one goes back to its own topic,

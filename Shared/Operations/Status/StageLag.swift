@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Kafka
 import Pipeline
+import Records
 import Storage
 
 /// Reads the lag of each stage from Kafka: in records, and as the age of the oldest unread record.
@@ -29,7 +30,8 @@ package struct StageLag: Sendable {
     package static let readers = ServiceKind.allCases.reversed().flatMap { role in
         role.readings.map { reading in
             // The service's own group is the stage; groups beside it are named by their topic.
-            let isStage = role.readings.count == 1 || reading.group == ServiceName(rawValue: role.rawValue)?.group
+            let isStage =
+                role.readings.count == 1 || reading.group == ServiceName.all.first { $0.name == role.rawValue }?.group
             return Reader(
                 name: isStage ? role.rawValue : "\(role.rawValue) (\(reading.route.name))", group: reading.group,
                 topic: reading.route.name)

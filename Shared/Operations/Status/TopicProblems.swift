@@ -1,5 +1,6 @@
 import Contracts
 import Kafka
+import Records
 
 /// Compares the topics with what every release means, whatever the replication factor that setup was given.
 package struct TopicProblems: Sendable {

@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Pipeline
 import Postgres
+import Records
 import Storage
 
 /// The project's code on one database.

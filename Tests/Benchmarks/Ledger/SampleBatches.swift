@@ -5,6 +5,7 @@ import Development
 import Foundation
 import Interpretation
 import Pipeline
+import Records
 import Signatures
 import Storage
 import Subscriptions

@@ -4,6 +4,7 @@ import Contracts
 import Development
 import Foundation
 import Pipeline
+import Records
 import Signatures
 
 /// Notifications per second through the verifier's stage, from the value of the record to the encoded verified message,

@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Postgres
+import Records
 import Storage
 import Subscriptions
 import TestSupport

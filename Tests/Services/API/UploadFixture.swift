@@ -7,6 +7,7 @@ import Interpretation
 import Kafka
 import Pipeline
 import Postgres
+import Records
 import Signatures
 import Storage
 import StrictJSON

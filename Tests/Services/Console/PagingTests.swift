@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import Records
 import Storage
 import Testing
 

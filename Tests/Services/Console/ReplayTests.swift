@@ -5,6 +5,7 @@ import Foundation
 import Kafka
 import Operations
 import Pipeline
+import Records
 import Storage
 import TestSupport
 import Testing

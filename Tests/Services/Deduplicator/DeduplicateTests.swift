@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Pipeline
+import Records
 import Storage
 import TestSupport
 import Testing

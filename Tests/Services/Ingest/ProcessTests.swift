@@ -3,6 +3,7 @@ import Development
 import Foundation
 import Kafka
 import Logging
+import Records
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Chassis
 import Contracts
 import Foundation
 import Kafka
+import Records
 import Synchronization
 import Testing
 

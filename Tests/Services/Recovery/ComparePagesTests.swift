@@ -4,6 +4,7 @@ import Foundation
 import Kafka
 import Pipeline
 import Postgres
+import Records
 import Storage
 import Subscriptions
 import TestSupport
@@ -93,9 +94,11 @@ import Testing
             let uuids = (0..<10).map { _ in UUID() }
             try await history.fetch([history.page(0, uuids.map { History.item($0) })])
             let context = try history.context()
-            let keeper = try ProducerService(try context.settings.kafka(), for: .recovery, logger: History.logger)
+            let keeper = try ProducerService(
+                try context.settings.kafka(), for: .recovery, of: Topics.plan, logger: History.logger)
             let connection = try await WorkerConnection(
-                context, stage: .recovery, part: "pages", reading: Topics.historyPages.route, sharing: keeper)
+                context, stage: .recovery, part: "pages", reading: Topics.historyPages.route, of: Topics.plan,
+                sharing: keeper)
             let nowhere = TestDatabase.connection(
                 PostgresConfiguration(url: "postgres://none@127.0.0.1:1/nothing", applicationName: "test"))
             let items = RecoveryItemStore(history.connection)

@@ -4,6 +4,7 @@ import Development
 import Foundation
 import Kafka
 import Postgres
+import Records
 import ServiceLifecycle
 import Signatures
 import Storage

@@ -2,6 +2,7 @@ import AppStore
 import Contracts
 import Foundation
 import Pipeline
+import Records
 import Testing
 
 @testable import Recovery

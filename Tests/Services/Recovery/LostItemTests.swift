@@ -3,6 +3,7 @@ import Contracts
 import Foundation
 import Kafka
 import Pipeline
+import Records
 import Storage
 import Testing
 

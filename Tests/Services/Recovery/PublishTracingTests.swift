@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Pipeline
+import Records
 import Testing
 
 @testable import Chassis

@@ -7,6 +7,7 @@ import Foundation
 import Interpretation
 import Pipeline
 import Postgres
+import Records
 import Signatures
 import Storage
 import Subscriptions

@@ -3,6 +3,7 @@ import Contracts
 import Foundation
 import Kafka
 import Postgres
+import Records
 import Storage
 import Subscriptions
 import TestSupport

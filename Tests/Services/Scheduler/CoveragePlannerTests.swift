@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Logging
 import Postgres
+import Records
 import Storage
 import TestSupport
 import Testing

@@ -4,6 +4,7 @@ import Foundation
 import Kafka
 import Logging
 import Postgres
+import Records
 import Storage
 import Subscriptions
 import TestSupport

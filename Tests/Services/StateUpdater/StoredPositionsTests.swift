@@ -4,6 +4,7 @@ import Foundation
 import Kafka
 import Logging
 import Pipeline
+import Records
 import Storage
 import TestSupport
 import Testing

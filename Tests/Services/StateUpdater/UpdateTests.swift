@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import Records
 import Testing
 
 @testable import StateUpdater

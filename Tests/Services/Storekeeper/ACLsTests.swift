@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import Records
 import TestSupport
 import Testing
 
@@ -43,15 +44,15 @@ struct ACLsTests {
     @Test func `Each service may read and write the topics of its arrows, and no others`() async throws {
         let grants = try await Self.grants()
         // The command line and the console read what others read, to say how old what waits is: AccessRuleTests.
-        for service in ServiceName.allCases where service != .storekeeper && service != .console {
-            let own = grants.filter { $0.principal == "User:storekeeper-\(service.rawValue)" }
+        for service in ServiceName.all where service != .storekeeper && service != .console {
+            let own = grants.filter { $0.principal == "User:storekeeper-\(service.name)" }
             for (operation, arrows) in [("Read", \Route.readers), ("Write", \Route.writers)] {
                 let allowed = Set(own.filter { $0.operations.contains(operation) }.compactMap(\.topic))
                 let meant = Set(Topics.all.filter { $0[keyPath: arrows].contains(service) }.map(\.name))
-                #expect(allowed == meant, "\(service.rawValue) \(operation)")
+                #expect(allowed == meant, "\(service.name) \(operation)")
             }
         }
-        let principals = Set(["setup", "keda"] + ServiceName.allCases.map(\.rawValue)).map { "User:storekeeper-\($0)" }
+        let principals = Set(["setup", "keda"] + ServiceName.all.map(\.name)).map { "User:storekeeper-\($0)" }
         #expect(Set(grants.map(\.principal)) == Set(principals))
     }
 

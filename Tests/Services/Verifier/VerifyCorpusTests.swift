@@ -1,6 +1,7 @@
 import AppStore
 import Contracts
 import Foundation
+import Records
 import Signatures
 import Synchronization
 import Testing

@@ -3,6 +3,7 @@ import Contracts
 import Development
 import Foundation
 import Pipeline
+import Records
 import Signatures
 import Synchronization
 import Testing

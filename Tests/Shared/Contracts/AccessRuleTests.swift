@@ -1,4 +1,5 @@
 import Contracts
+import Records
 import Testing
 
 @Suite struct AccessRuleTests {
@@ -25,7 +26,7 @@ import Testing
     @Test func `Access rules let only setup create topics, and setup read none`() {
         #expect(Self.topics(of: "setup", for: .create) == Set(Topics.all.map(\.name)))
         #expect(Self.topics(of: "setup", for: .read).isEmpty)
-        for service in ServiceName.allCases { #expect(Self.topics(of: service.rawValue, for: .create).isEmpty) }
+        for service in ServiceName.all { #expect(Self.topics(of: service.name, for: .create).isEmpty) }
     }
 
     @Test(arguments: ["storekeeper", "console"])
@@ -38,15 +39,15 @@ import Testing
     }
 
     @Test func `Access rules allow every connection of the topics, and no other`() {
-        for service in ServiceName.allCases {
+        for service in ServiceName.all {
             let reads = Set(
                 Topics.all.filter { route in
                     service == .storekeeper || service == .console
                         ? !route.readers.isEmpty : route.readers.contains(service)
                 }.map(\.name))
             let writes = Set(Topics.all.filter { $0.writers.contains(service) }.map(\.name))
-            #expect(Self.topics(of: service.rawValue, for: .read) == reads)
-            #expect(Self.topics(of: service.rawValue, for: .write) == writes)
+            #expect(Self.topics(of: service.name, for: .read) == reads)
+            #expect(Self.topics(of: service.name, for: .write) == writes)
         }
     }
 

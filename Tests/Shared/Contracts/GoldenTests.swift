@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import Records
 import Testing
 
 /// One file per message version. A change that fails a test breaks a deployment in which the other side is older: add a

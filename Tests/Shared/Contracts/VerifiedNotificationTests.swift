@@ -1,4 +1,5 @@
 import Contracts
+import Records
 import Testing
 
 @Suite struct VerifiedNotificationTests {

@@ -4,6 +4,7 @@ import Development
 import Foundation
 import Pipeline
 import Postgres
+import Records
 import Signatures
 import Storage
 import Subscriptions

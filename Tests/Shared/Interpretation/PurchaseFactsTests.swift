@@ -1,6 +1,7 @@
 import AppStore
 import Contracts
 import Foundation
+import Records
 import Storage
 import Subscriptions
 import Testing

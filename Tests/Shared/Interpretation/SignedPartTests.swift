@@ -4,6 +4,7 @@ import Development
 import Foundation
 import Interpretation
 import Postgres
+import Records
 import Storage
 import Subscriptions
 import TestSupport

@@ -1,5 +1,6 @@
 import Contracts
 import Kafka
+import Records
 import Testing
 
 @testable import Pipeline

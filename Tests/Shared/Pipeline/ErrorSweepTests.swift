@@ -2,6 +2,7 @@ import Development
 import Foundation
 import Kafka
 import Logging
+import Records
 import ServiceLifecycle
 import Synchronization
 import Testing
@@ -176,7 +177,7 @@ private final class SweepHarness: Sendable {
             settings: try Settings(Variables(), environment: environment), logger: logger,
             health: Health(instant: { .now }), tracer: Tracer(isOn: false, random: { 7 }),
             clock: ProcessClock(now: { Date() }, instant: { .now }), instance: "sweep", environment: environment)
-        let connection = try await WorkerConnection(context, stage: .verifier, reading: input.route)
+        let connection = try await WorkerConnection(context, stage: .verifier, reading: input.route, of: Topics.plan)
         let services = connection.services(
             running: Gate(state: gate),
             settlement: Observed(inner: KafkaSettlement(connection, to: output), position: settled))

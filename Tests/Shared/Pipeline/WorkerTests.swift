@@ -2,6 +2,7 @@ import Development
 import Foundation
 import Kafka
 import Logging
+import Records
 import ServiceLifecycle
 import Synchronization
 import TestSupport
@@ -276,7 +277,7 @@ private struct WorkerHarness {
     func whileWorking<S: Stage, Value: Sendable>(
         _ stage: S, _ body: @Sendable () async throws -> Value
     ) async throws -> Value where S.Input == Even.Text, S.Output == Even.Text {
-        let connection = try await WorkerConnection(context, stage: .verifier, reading: input.route)
+        let connection = try await WorkerConnection(context, stage: .verifier, reading: input.route, of: Topics.plan)
         let parts = connection.services(
             running: stage, settlement: KafkaSettlement(connection, to: output, deferringTo: Topics.deferred.route))
         let group = ServiceGroup(configuration: .init(services: parts.map { .init(service: $0) }, logger: logger))

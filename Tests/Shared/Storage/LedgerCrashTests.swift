@@ -3,6 +3,7 @@ import Development
 import Dispatch
 import Foundation
 import Postgres
+import Records
 import Storage
 import TestSupport
 import Testing

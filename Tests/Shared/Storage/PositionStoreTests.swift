@@ -1,4 +1,5 @@
 import Contracts
+import Records
 import Storage
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@ import Development
 import Kafka
 import Logging
 import Pipeline
+import Records
 import Storage
 import TestSupport
 import Testing

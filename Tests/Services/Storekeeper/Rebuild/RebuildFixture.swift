@@ -3,6 +3,7 @@ import Contracts
 import Foundation
 import Interpretation
 import Postgres
+import Records
 import Storage
 import Subscriptions
 import TestSupport

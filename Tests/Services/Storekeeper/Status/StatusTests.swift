@@ -5,6 +5,7 @@ import Kafka
 import Logging
 import Pipeline
 import Postgres
+import Records
 import Storage
 import TestSupport
 import Testing

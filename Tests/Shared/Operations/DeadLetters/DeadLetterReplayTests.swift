@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Kafka
+import Records
 import Testing
 
 @testable import Operations
