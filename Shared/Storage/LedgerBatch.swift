@@ -92,9 +92,10 @@ struct LedgerBatch: Sendable {
         var timeline: [TimelineRow] = []
         var applied = Applied()
 
-        /// The purchases that were new, or now name another account, app or customer, or were bought again.
+        /// The purchases that were new, or now name another account, app or customer, or were bought again: an earlier transaction
+        /// that changes nothing else may say so.
         var ownership: OwnershipChange {
-            written.reduce(into: OwnershipChange()) { $0.join($1.readOwned, $1.owned) }
+            purchases.values.reduce(into: OwnershipChange()) { $0.join($1.readOwned, $1.owned) }
         }
     }
 

@@ -113,26 +113,24 @@ package struct ErasureStore: Sendable {
             Self.customer, environment.rawValue, bundleId, account
         ).first?.value("customer_id")
         let app = CoverageStore.App(environment, bundleId)
+        // Before, because the erasure may separate purchases of one Apple account from each other, and in a transaction of its own,
+        // because the erasure locks a table that this one reads.
+        let (before, apps) = try await connection.transaction { transaction in
+            let known = try transaction.execute(Self.purchases, environment.rawValue, bundleId, account)
+            let change = OwnershipChange(try known.map { row in try row.value("original_transaction_id") }, of: app)
+            return (
+                try Self.reached(from: change, account, app, in: transaction),
+                try AccountAppStore.identities(of: account, app, in: transaction)
+            )
+        }
         let certificate: Certificate? = try await repeating {
             try await connection.transaction { transaction in
-                // Before, because the erasure may separate purchases of one Apple account from each other.
-                let known = try transaction.execute(Self.purchases, environment.rawValue, bundleId, account)
-                var change = OwnershipChange(
-                    try known.map { row in try row.value("original_transaction_id") }, of: app)
-                func reached() throws -> OwnershipChange {
-                    let rows = try transaction.pipeline([
-                        OwnershipStore.command(reachedFrom: change, account: (account, app))
-                    ])
-                    return OwnershipChange(try OwnershipStore.purchases(rows[0]).map(\.id), of: app)
-                }
-                change.formUnion(try reached())
-                let apps = try AccountAppStore.identities(of: account, app, in: transaction)
                 let row = try transaction.execute(
                     Self.erase, id, environment.rawValue, bundleId, account, extent == .erase, now,
                     now.addingTimeInterval(Self.retention)
                 ).first
                 guard let certificate = try row.map(Self.certificate) else { return nil }
-                change.formUnion(try reached())
+                let change = try Self.reached(from: before, account, app, in: transaction)
                 try OwnershipStore.decide(change, at: now, in: transaction)
                 for identity in apps { try AccountAppStore.decide(identity, app, in: transaction) }
                 return certificate
@@ -142,6 +140,18 @@ package struct ErasureStore: Sendable {
         _ = try await connection.execute(
             Self.sweep, certificate.id, environment.rawValue, bundleId, account, customer)
         return certificate
+    }
+
+    /// A change with all purchases of its Apple accounts and of those that an account owns, claims or may use.
+    private static func reached(
+        from change: OwnershipChange, _ account: UUID, _ app: CoverageStore.App, in transaction: PostgresTransaction
+    ) throws -> OwnershipChange {
+        var change = change
+        let rows = try transaction.pipeline([
+            OwnershipStore.command(reachedFrom: change, account: (account, app))
+        ])
+        change.formUnion(OwnershipChange(try OwnershipStore.purchases(rows[0]).map(\.id), of: app))
+        return change
     }
 
     /// The certificate of an erasure; nil where there is none of this id.
