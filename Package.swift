@@ -294,6 +294,16 @@ let tests: [Target] = [
             "Kafka", "Interpretation",
             "Pipeline", "Subscriptions", "Storage", "Postgres", "TestSupport", arguments, logging, hummingbird,
         ]),
+    // The three faces of each operation, beside each other.
+    tests(
+        "OperationFacesTests", "Services/Faces",
+        [
+            "API", "Console", "Storekeeper", "Commands", "Operations", "Chassis", "Contracts", "StrictJSON",
+            "Subscriptions",
+            "Storage",
+            "Postgres", "TestSupport", "AppStore", "Signatures", "Kafka", arguments, logging, lifecycle, hummingbird,
+            httpClient, nio,
+        ]),
     tests(
         "DevkitTests", "Services/Devkit",
         [
