@@ -298,7 +298,7 @@ let tests: [Target] = [
     tests(
         "OperationFacesTests", "Services/Faces",
         [
-            "API", "Console", "Storekeeper", "Commands", "Operations", "Chassis", "Contracts", "StrictJSON",
+            "API", "Console", "Storekeeper", "Commands", "Operations", "Chassis", "Contracts", "Records", "StrictJSON",
             "Subscriptions",
             "Storage",
             "Postgres", "TestSupport", "AppStore", "Signatures", "Kafka", arguments, logging, lifecycle, hummingbird,
