@@ -92,6 +92,7 @@ final class FaultyWire: Sendable {
                     connect(upstream, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
                 }
             }
+            for side in [client, upstream] { Self.sendAtOnce(side) }
             let session = FaultySession(wire: self, client: client, server: upstream)
             guard isConnected else {
                 session.cut()
@@ -100,6 +101,12 @@ final class FaultyWire: Sendable {
             Thread.detachNewThread { session.relayStatements() }
             Thread.detachNewThread { session.relayAnswers() }
         }
+    }
+
+    /// Frames are sent one by one: each would wait for the confirmation of the one before.
+    private static func sendAtOnce(_ socket: Int32) {
+        var isOn: Int32 = 1
+        setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
     }
 
     private static func loopback(_ port: UInt16) -> sockaddr_in {
