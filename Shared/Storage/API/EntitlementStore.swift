@@ -90,7 +90,7 @@ package enum EntitlementStore {
 
     /// The version of what an account may use: equal ones mean equal lines, but that periods end by the clock.
     package struct Version: Sendable, Hashable {
-        /// Of the account; 0 where nothing ever named it.
+        /// Of the account; 0 where nothing of it ever changed but its purchases.
         package var account: Int64
         /// The sum of the revisions of its purchases.
         package var revisions: Int64
@@ -193,7 +193,7 @@ package enum EntitlementStore {
                 coalesce(paid.subscription_group_id, held.subscription_group_id) as subscription_group_id, coalesce(paid.ownership, held.ownership) as ownership,
                 held.is_auto_renewing, coalesce(line.notification_uuid, paid.notification_uuid) as notification_uuid,
                 coalesce(decisive.signed_at, paid.event_at) as signed_at,
-                coalesce(held.revision, line.revision) as revision, known.version as account_version
+                coalesce(held.revision, line.revision) as revision, coalesce(known.version, 0) as account_version
             from unnest($1::uuid[]) as given (account)
             left join account_version known
                 on known.app_account_token = given.account and known.environment = $2::text::store_environment

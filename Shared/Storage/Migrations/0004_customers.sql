@@ -185,8 +185,9 @@ create table purchase_account (
 ) with (fillfactor = 90);
 create index purchase_account_by_account on purchase_account (app_account_token, environment, bundle_id);
 
--- Rises with every change of what an account may use, but changes of its purchases, which their revisions count: with both a reader
--- knows whether an earlier answer still holds. At least the transaction's number, so that no number comes again after an erasure.
+-- Rises with every change of what an account may use, but changes of its purchases and further ones, which the sum of their revisions
+-- counts: with both a reader knows whether an earlier answer still holds. No row: 0. At least the number of the transaction, so that no
+-- number comes again after an erasure.
 create table account_version (
     version bigint not null,
     app_account_token uuid not null,

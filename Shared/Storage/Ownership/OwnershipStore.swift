@@ -72,9 +72,9 @@ enum OwnershipStore {
                     upsert, now, new.map(\.key.environment.rawValue), new.map(\.key.originalTransactionId),
                     new.map(\.bundleId), new.map(\.account), new.map(\.mayUse), new.map(\.because.rawValue)))
         }
-        let changed = Array(gone.union(new))
-        if !changed.isEmpty {
-            commands.append(Command(raise, changed.map(\.account), changed.map(\.key.environment.rawValue)))
+        // A row of an account that is only added raises the sum of its purchases' revisions.
+        if !gone.isEmpty {
+            commands.append(Command(raise, gone.map(\.account), gone.map(\.key.environment.rawValue)))
         }
         return commands
     }

@@ -74,9 +74,9 @@ import Testing
                             do {
                                 try await Self.act(connection, &generator, &fixtures)
                             } catch let error as PostgresError
-                                where error.sqlState == ErasureStore.rejectedState || error.sqlState == "55P03"
+                                where error.sqlState == ErasureStore.rejectedState || error.isTransient
                             {
-                                // The account is erased, or the erasure gave way to the batches before it.
+                                // The account is erased, or the change waited too long for those before it, and was undone.
                                 continue
                             }
                         }
