@@ -54,8 +54,7 @@ def done(browser, database):
         "select owner_account_token from subscription where environment = 'Production' and owner_account_token is not null limit 1")
     browser.search(account)
     browser.shows(account)
-    browser.tab_to("Product")
-    browser.press("pro.weekly")
+    # The form begins with a product that the customer's app sells.
     browser.tab_to("Days")
     browser.replaced("7")
     browser.tab_to("Reason")
