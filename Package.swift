@@ -299,10 +299,9 @@ let tests: [Target] = [
         "OperationFacesTests", "Services/Faces",
         [
             "API", "Console", "Storekeeper", "Commands", "Operations", "Chassis", "Contracts", "Records", "StrictJSON",
-            "Subscriptions",
-            "Storage",
-            "Postgres", "TestSupport", "AppStore", "Signatures", "Kafka", arguments, logging, lifecycle, hummingbird,
-            httpClient, nio,
+            "Subscriptions", "Storage", "Postgres", "TestSupport", "AppStore", "Signatures", "Kafka", arguments,
+            logging,
+            lifecycle, hummingbird, httpClient, nio,
         ]),
     tests(
         "DevkitTests", "Services/Devkit",

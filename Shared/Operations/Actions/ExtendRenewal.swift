@@ -51,11 +51,7 @@ package struct ExtendRenewal: Sendable {
     }
 
     package static func check(_ days: Int64) throws(OperationError) {
-        guard Self.days.contains(days) else {
-            throw OperationError(
-                "\(days) days are out of range: give \(Self.days.lowerBound) to \(Self.days.upperBound)",
-                .invalid("days"))
-        }
+        try Self.days.check(days)
     }
 
     /// Asks Apple.

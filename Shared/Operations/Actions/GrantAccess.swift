@@ -38,11 +38,7 @@ package struct GrantAccess: Sendable {
     /// When a grant of some days ends; nil for none.
     package static func end(after days: Int?, from start: Date) throws(OperationError) -> Date? {
         guard let days else { return nil }
-        guard Self.days.contains(days) else {
-            throw OperationError(
-                "\(days) days are out of range: give \(Self.days.lowerBound) to \(Self.days.upperBound)",
-                .invalid("days"))
-        }
+        try Self.days.check(days)
         return start.addingTimeInterval(Double(days) * 86_400)
     }
 
