@@ -219,8 +219,16 @@ public actor KafkaSource: Source {
         _ stored: [TopicPartitionOffset]
     ) async throws -> (positions: [TopicPartitionOffset], hasRestarted: Bool) {
         var positions = stored
-        for index in positions.indices where positions[index].metadata == nil {
-            positions[index].metadata = evidence[positions[index].topicPartition]?.text
+        for index in positions.indices {
+            let position = positions[index]
+            let known = PositionEvidence(text: position.metadata)
+            guard known != PositionEvidence() else {
+                // Another program has committed it, such as a tool that resets offsets.
+                positions[index].metadata = evidence[position.topicPartition]?.text
+                continue
+            }
+            if position.offset > known.end { positions[index].offset = known.end }
+            if 0..<position.offset ~= known.end { warn(position, read: known.end) }
         }
         let findings = try await check.findings(of: positions)
         if findings.values.contains(.unknown) { try await reader.reopen() }
@@ -244,6 +252,16 @@ public actor KafkaSource: Source {
         report(restarted)
         for position in restarted { evidence[position.topicPartition] = PositionEvidence(text: position.metadata) }
         return (positions, true)
+    }
+
+    /// An offset that was changed by hand would skip the records between the last that was read and itself.
+    private func warn(_ position: TopicPartitionOffset, read: Int64) {
+        logger.error(
+            "The stored offset is ahead of the records that were read; reading continues behind the last of them",
+            metadata: [
+                "topic": "\(position.topic)", "partition": "\(position.partition)",
+                "stored_offset": "\(position.offset)", "next_offset": "\(read)",
+            ])
     }
 
     private func report(_ restarted: [TopicPartitionOffset]) {

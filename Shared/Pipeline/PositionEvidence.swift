@@ -38,6 +38,9 @@ public struct PositionEvidence: Sendable, Hashable {
         self.restartedAt = restartedAt
     }
 
+    /// The offset behind the last record that was read; the beginning where none was.
+    var end: Int64 { records.last.map { $0.offset + 1 } ?? TopicPartitionOffset.beginning }
+
     /// After a further record was read.
     /// - Parameter first: read in the same turn, for the first turn of all.
     func adding(first: Record, last: Record) -> PositionEvidence {
