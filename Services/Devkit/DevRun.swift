@@ -109,10 +109,20 @@ struct DevRun: Sendable {
         var progress = Progress(limit: max(Self.stallLimit, between) + signing)
         var expected: Expectation?
         var lastMark: [Int64] = []
+        var isDatabaseAway = false
         var totals = StageCounts.Total()
         while true {
-            let snapshot = try await observer.snapshot(
-                elapsed: clock.now - start, planned: options.count == 0 ? nil : options.count, &totals)
+            let snapshot: Snapshot
+            do {
+                snapshot = try await observer.snapshot(
+                    elapsed: clock.now - start, planned: options.count == 0 ? nil : options.count, &totals)
+                isDatabaseAway = false
+            } catch let error as PostgresError where error.isTransient {
+                if !isDatabaseAway { show.say("Postgres does not answer; the run goes on when it does: \(error)") }
+                isDatabaseAway = true
+                try await clock.sleep(for: Self.idleTick)
+                continue
+            }
             show.update(snapshot)
             // The duration begins with the first notification, not with the simulator.
             if snapshot.stages[.ingest]?.handled ?? 0 == 0 { start = clock.now }
