@@ -5,11 +5,13 @@ import Storage
 /// Makes a service ready once the database is reachable and has this release's schema: a release that cannot work must
 /// not replace one that does.
 ///
-/// Afterwards, an unavailable database does not affect readiness: the service retries, and a restart would not help.
+/// Afterwards, an unavailable database does not affect readiness: the service retries, and a restart would not help. What is
+/// compared from then on, once a minute, are the clocks.
 package struct SchemaReadiness: Service {
     private let connection: PostgresConnection
     private let pooler: PoolerCheck
     private let schemaIsCurrent: ReadinessCheck
+    private let clock: ProcessClock
     private let logger: Logger
 
     /// - Parameter service: the executable's name.
@@ -18,13 +20,17 @@ package struct SchemaReadiness: Service {
         connection = PostgresConnection(database, logger: context.logger)
         pooler = PoolerCheck(database, logger: context.logger)
         schemaIsCurrent = context.health.readinessCheck("database", waitingFor: "the first connection")
+        clock = context.clock
         logger = context.logger
     }
 
     /// Checks every second until the schema is current, then waits for shutdown.
     /// - Throws: `ConfigurationProblems` where a pooler gives each transaction another session.
     package func run() async throws {
-        try await cancelWhenGracefulShutdown { try await ask() }
+        try await cancelWhenGracefulShutdown {
+            try await ask()
+            await compareClocks()
+        }
         // A service that returns early counts as failed.
         try? await gracefulShutdown()
     }
@@ -49,6 +55,24 @@ package struct SchemaReadiness: Service {
                 lastError = "\(error)"
                 try? await Task.sleep(for: .seconds(1))
             }
+        }
+    }
+
+    private func compareClocks() async {
+        var last: String?
+        while !Task.isCancelled {
+            // A database that is away is reported by the parts that need it.
+            if let difference = try? await ServerClock.difference(connection, now: clock.now) {
+                Metric.clockDifference.gauge().record(difference)
+                let sentence = ServerClock.sentence(difference)
+                if let sentence, last == nil {
+                    logger.warning(
+                        "Clocks differ: \(sentence); dates are wrong by as much until both follow a time service (NTP)")
+                }
+                last = sentence
+            }
+            await connection.close()
+            try? await Task.sleep(for: .seconds(60))
         }
     }
 }

@@ -240,6 +240,10 @@ extension Metric {
     public static let spans = counter(
         "storekeeper_trace_spans_total", "Finished spans by outcome: exported, dropped.", ["outcome"])
 
+    /// Of services with a database, once a minute.
+    public static let clockDifference = gauge(
+        "storekeeper_clock_difference_seconds",
+        "By how much the database's clock is ahead of the service's; negative where it is behind.")
     /// The answer of `/readyz`, so that an instance that runs and gets no work is seen.
     public static let ready = gauge(
         "storekeeper_ready", "1 while the process is ready for work, as in /readyz; else 0.")
@@ -256,6 +260,6 @@ extension Metric {
         unknownApps, trustReloads, genuineNotifications, ledgerOutcomes, webhookToState, sharedAccounts, published,
         publisherRetries, apiRequests, historyItems, recovered, sendAttempts, windowsClosed, recoveryRequests,
         recoveryRequestsPostponed, notificationsMissing, incompleteDays, coverageAge, recoveryWindows, historyFetched,
-        canaries, canaryTime, overdue, schedulerRetries, spans, ready, buildInformation,
+        canaries, canaryTime, overdue, schedulerRetries, spans, clockDifference, ready, buildInformation,
     ]
 }

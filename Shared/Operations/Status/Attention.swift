@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 
 /// The problems in a status report. Pure; the thresholds are those of the help text.
 package struct Attention: Sendable {
@@ -23,7 +24,7 @@ package struct Attention: Sendable {
     package func sentences(on report: StatusReport) -> [String] {
         unreadable(report) + blocked(report) + unanswered(report) + unreachable(report)
             + (report.recovery.value.map { $0.attention(at: report.at) } ?? []) + restarted(report)
-            + receivers(report) + report.topicProblems + behind(report) + unpublished(report) + rejections(report)
+            + receivers(report) + clocks(report) + report.topicProblems + behind(report) + unpublished(report) + rejections(report)
             + transfers(report)
     }
 
@@ -130,6 +131,20 @@ package struct Attention: Sendable {
             guard silent > silence else { return nil }
             return "receiver \(receiver.instance) has sent no heartbeat for \(TimeSpan.age(silent))"
         }
+    }
+
+    /// What is told of the past by a clock that is wrong cannot be trusted.
+    private func clocks(_ report: StatusReport) -> [String] {
+        let advice = "let all machines follow a time service (NTP); dates in the ledger are wrong by as much meanwhile"
+        let database = report.clockDifference.flatMap(ServerClock.sentence).map { ["\($0): \(advice)"] } ?? []
+        return database
+            + (report.receivers.value ?? []).compactMap { receiver in
+                // A heartbeat is for a minute that is over.
+                let ahead = receiver.lastMinute.timeIntervalSince(report.at) + 60
+                guard ahead > ServerClock.tolerance else { return nil }
+                return
+                    "the clock of receiver \(receiver.instance) is at least \(TimeSpan.age(ahead)) ahead of this machine's: \(advice)"
+            }
     }
 
     private func behind(_ report: StatusReport) -> [String] {

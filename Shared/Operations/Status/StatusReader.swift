@@ -51,12 +51,14 @@ package struct StatusReader: Sendable {
         async let blocked = read { try await self.blocked($0) }
         async let unknownDurations = read { try await self.unknownDurations($0) }
         async let rejectedTransfers = read { try await self.rejectedTransfers($0, now) }
+        async let clockDifference = read { try await ServerClock.difference($0, now: { Date() }) }
         async let isYoung = read { try await self.isYoung($0, now) }
         var report = StatusReport(
             at: now, stages: await stages, ledger: await ledger, rejected: await rejected, receivers: await receivers,
             recovery: await recovery, unpublished: await unpublished, blocked: await blocked)
         report.unknownDurations = await unknownDurations.value ?? []
         report.rejectedTransfers = await rejectedTransfers.value ?? []
+        report.clockDifference = await clockDifference.value
         report.isYoung = await isYoung.value ?? false
         report.topicProblems = await topics.value ?? []
         report.brokers = await brokers

@@ -102,6 +102,8 @@ package struct StatusReport: Sendable, Encodable {
     package var brokers: Section<[Broker]> = .read([])
     package var unpublished: Section<Unpublished> = .read(Unpublished())
     package var blocked: Section<[Blocked]> = .read([])
+    /// Seconds by which the database's clock is ahead of that of the machine on which status runs; negative where it is behind.
+    package var clockDifference: Double?
     /// The deployment is so young that no receiver can have sent a heartbeat yet.
     package var isYoung = false
     /// Topics that are not as meant, one sentence each.

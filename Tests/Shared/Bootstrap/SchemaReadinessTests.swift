@@ -4,6 +4,7 @@ import Logging
 import Postgres
 import ServiceLifecycle
 import Storage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -20,7 +21,7 @@ import Testing
 
     /// Runs it with a database until `body` ends; hands over what `/readyz` answers from.
     private static func running(
-        _ url: String, _ body: (Health) async throws -> Void
+        _ url: String, logger: Logger = logger, _ body: (Health) async throws -> Void
     ) async throws {
         let context = ServiceContext(
             settings: try Settings(Configuration(), environment: ["DATABASE_URL": url]), logger: logger,
@@ -77,6 +78,18 @@ import Testing
         }
     }
 
+    @Test func `Process whose clock differs from the database's says so, once`() async throws {
+        try await TestDatabase.use { database async throws in
+            let warnings = Warnings()
+            // Its clock is at 1970.
+            try await Self.running(database.url, logger: Logger(label: "test") { _ in warnings }) { _ in
+                try await Self.wait(until: warnings.all.contains { $0.contains("the database's clock is") })
+            }
+            #expect(warnings.all.count == 1)
+            #expect(warnings.all.first?.contains("ahead of this machine's") == true)
+        }
+    }
+
     @Test func `SchemaReadiness is not ready without a server, says so, and stops`() async throws {
         try await Self.running("postgres://none@127.0.0.1:1/nothing") { health in
             #expect(health.notReady.count == 1)
@@ -84,4 +97,24 @@ import Testing
                 until: health.notReady.contains { $0.hasPrefix("database: ") && $0.contains("refused") })
         }
     }
+}
+
+/// Collects what is logged as a warning.
+private struct Warnings: LogHandler {
+    private final class Lines: Sendable {
+        let texts = Mutex<[String]>([])
+    }
+
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.warning
+    private let lines = Lines()
+
+    var all: [String] { lines.texts.withLock { $0 } }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { lines.texts.withLock { $0.append("\(event.message)") } }
 }

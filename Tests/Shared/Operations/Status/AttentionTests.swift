@@ -75,6 +75,16 @@ struct AttentionTests {
         let wrong: [(String, (inout StatusReport) -> Void)] = [
             ("Kafka", { $0.stages = .unreadable("away") }),
             ("database", { $0.ledger = .unreadable("away") }),
+            ("the database's clock is 600 s ahead of this machine's", { $0.clockDifference = 600 }),
+            ("the database's clock is 6 s behind this machine's", { $0.clockDifference = -6 }),
+            (
+                "the clock of receiver a is at least 10 min",
+                {
+                    $0.receivers = .read([
+                        .init(instance: "a", lastMinute: Self.now.addingTimeInterval(540), accepted: 1, rejected: 0)
+                    ])
+                }
+            ),
             (
                 "verifier is 61 s behind",
                 {
