@@ -60,9 +60,8 @@ package struct AccountAppStore: Sendable {
         let scope = CoverageStore.App(app.environment, app.bundleId)
         try await repeating {
             try await connection.transaction { transaction in
-                let lock = "app \(app.environment.rawValue) \(app.bundleId) \(app.identity)"
                 _ = try transaction.pipeline(
-                    [ErasedAccounts.command(among: [])] + OwnershipLock.commands([lock]))
+                    [ErasedAccounts.command(among: [])] + OwnershipLock.commands([Self.lock(on: app.identity, scope)]))
                 let inputs = try Self.inputs(of: app.identity, scope, in: transaction)
                 let claims = inputs.claims
                 // Claims of one moment count in the order in which they came.
@@ -83,6 +82,17 @@ package struct AccountAppStore: Sendable {
                 try Self.decide(app.identity, scope, in: transaction)
             }
         }
+    }
+
+    private static func lock(on identity: String, _ app: CoverageStore.App) -> String {
+        "app \(app.environment.rawValue) \(app.bundleId) \(identity)"
+    }
+
+    /// The same for several app transactions, under their locks.
+    static func decide(_ identities: [String], _ app: CoverageStore.App, in transaction: PostgresTransaction) throws {
+        guard !identities.isEmpty else { return }
+        _ = try transaction.pipeline(OwnershipLock.commands(Set(identities.map { lock(on: $0, app) })))
+        for identity in identities { try decide(identity, app, in: transaction) }
     }
 
     /// Decides which of the accounts that uploaded an app transaction may use it. Runs after ``OwnershipLock``.

@@ -131,6 +131,7 @@ begin
                 'consumer_position', 'transaction', 'subscription', 'anomaly', 'account_claim', 'shared_account_notice',
                 'account_version']),
             ('storekeeper_state_updater', 'update (announced_at)', array['purchase_transfer']),
+            ('storekeeper_state_updater', 'update (is_entitled)', array['account_app']),
             ('storekeeper_state_updater', 'update (is_applied, applied_purchase)', array['sharing_policy']),
             ('storekeeper_state_updater', 'insert, update, delete', array[
                 'access_period', 'lifecycle_gap', 'recovery_request', 'lease', 'purchase_account']),

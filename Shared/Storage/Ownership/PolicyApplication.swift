@@ -8,7 +8,7 @@ import struct Foundation.Date
 ///
 /// Each portion is one transaction that also stores its progress, so another process continues where one was interrupted: the command
 /// that sets a policy applies it, and the state-updater applies what is left. Until then purchases after the stored progress are
-/// used by the accounts of the policy before.
+/// used by the accounts of the policy before. Purchases of the app itself, see ``AccountAppStore``, come last.
 public struct PolicyApplication: Sendable {
     private let connection: PostgresConnection
 
@@ -37,15 +37,32 @@ public struct PolicyApplication: Sendable {
                 guard let pending else { return nil }
                 let app = CoverageStore.App(
                     try StoreEnvironment(stored: pending.value("environment")), try pending.value("bundle_id"))
-                let ids = try transaction.execute(
-                    Self.purchases, app.environment.rawValue, app.bundleId,
-                    try pending.optional("applied_purchase", as: String.self), Int64(limit)
-                ).map { row in try row.value("original_transaction_id", as: String.self) }
-                try OwnershipStore.decide(OwnershipChange(ids, of: app), at: now, in: transaction)
-                _ = try transaction.execute(Self.move, app.environment.rawValue, app.bundleId, ids.last)
-                return Portion(bundleId: app.bundleId, environment: app.environment, purchases: ids.count)
+                let decided =
+                    try Self.decidePurchases(
+                        of: app, after: try pending.optional("applied_purchase"), limit, at: now, in: transaction)
+                _ = try transaction.execute(Self.move, app.environment.rawValue, app.bundleId, decided.last)
+                return Portion(bundleId: app.bundleId, environment: app.environment, purchases: decided.count)
             }
         }
+    }
+
+    /// - Returns: the stored progress after each purchase, and after each purchase of the app itself.
+    private static func decidePurchases(
+        of app: CoverageStore.App, after progress: String?, _ limit: Int, at now: Date,
+        in transaction: PostgresTransaction
+    ) throws -> [String] {
+        if progress?.hasPrefix(TransferStore.appPrefix) != true {
+            let ids = try transaction.execute(
+                purchases, app.environment.rawValue, app.bundleId, progress, Int64(limit)
+            ).map { row in try row.value("original_transaction_id", as: String.self) }
+            try OwnershipStore.decide(OwnershipChange(ids, of: app), at: now, in: transaction)
+            if !ids.isEmpty { return ids }
+        }
+        let identities = try transaction.execute(
+            apps, app.environment.rawValue, app.bundleId, progress?.withoutAppPrefix, Int64(limit)
+        ).map { row in try row.value("identity", as: String.self) }
+        try AccountAppStore.decide(identities, app, in: transaction)
+        return identities.map { TransferStore.appPrefix + $0 }
     }
 
     /// Number of purchases that accounts own or claim, for showing progress.
@@ -55,7 +72,7 @@ public struct PolicyApplication: Sendable {
                 "purchases", as: Int64.self))
     }
 
-    static let statements = [pending, purchases, move, count]
+    static let statements = [pending, purchases, apps, move, count]
 
     /// Locks the policy until the portion is committed, so that two processes take turns.
     private static let pending = Statement(
@@ -81,6 +98,16 @@ public struct PolicyApplication: Sendable {
         limit $4::bigint
         """)
 
+    private static let apps = Statement(
+        "policy-apps",
+        """
+        select distinct identity
+        from account_app
+        where environment = $1::text::store_environment and bundle_id = $2::text and identity > coalesce($3::text, '')
+        order by identity
+        limit $4::bigint
+        """)
+
     private static let move = Statement(
         "policy-move",
         """
@@ -92,8 +119,21 @@ public struct PolicyApplication: Sendable {
     private static let count = Statement(
         "policy-count",
         """
-        select count(distinct original_transaction_id) as purchases
-        from purchase_account
-        where environment = $1::text::store_environment and bundle_id = $2::text
+        select (
+            select count(distinct original_transaction_id)
+            from purchase_account
+            where environment = $1::text::store_environment and bundle_id = $2::text
+        ) + (
+            select count(distinct identity)
+            from account_app
+            where environment = $1::text::store_environment and bundle_id = $2::text
+        ) as purchases
         """)
+}
+
+extension String {
+    /// Nil where the progress is still among the purchases.
+    fileprivate var withoutAppPrefix: String? {
+        hasPrefix(TransferStore.appPrefix) ? String(dropFirst(TransferStore.appPrefix.count)) : nil
+    }
 }

@@ -177,6 +177,38 @@ import Testing
         }
     }
 
+    @Test func `A policy is applied to purchases of the app itself after all others`() async throws {
+        var fixtures = Fixtures(seed: 1035)
+        let entry = CustomerStoreTests.purchase("1", of: nil, by: nil, day: 0, &fixtures)
+        try await CustomerStoreTests.use([entry]) { connection async throws in
+            try await CustomerStore(connection).add([Self.claim("1", 1)])
+            for (number, token) in CustomerStoreTests.tokens.prefix(2).enumerated() {
+                for identity in ["70", "71", "72"] {
+                    try await AccountAppStore(connection).add(
+                        AccountAppStore.AccountApp(
+                            environment: .production, bundleId: Self.app, appAccountToken: #require(UUID(uuidString: token)),
+                            identity: identity, evidence: .signed, originalApplicationVersion: "1",
+                            originalPurchaseDate: nil, recordedAt: Fixtures.now.addingTimeInterval(Double(number))),
+                        isRestore: false)
+                }
+            }
+            let entitled = Statement(unsafeSQL: "select count(*) as count from account_app where is_entitled")
+            func count() async throws -> Int64 { try await connection.execute(entitled)[0].value("count") }
+            for (policy, expected) in [(SharingPolicy.allow, Int64(6)), (.refuse, 0), (.firstWins, 3)] {
+                try await SharingStore(connection).setPolicy(policy, of: Self.app, in: .production, at: Fixtures.now)
+                #expect(try await count() == expected, "\(policy)")
+            }
+            let refusal = Statement(
+                unsafeSQL: "update sharing_policy set policy = 'refuse', is_applied = false, applied_purchase = null")
+            _ = try await connection.execute(refusal)
+            let application = PolicyApplication(connection)
+            var portions: [Int] = []
+            while let portion = try await application.next(limit: 2, at: Fixtures.now) { portions.append(portion.purchases) }
+            #expect(portions == [1, 2, 1, 0])
+            #expect(try await count() == 0)
+        }
+    }
+
     @Test func `The access of an account is read by indexes alone, and nothing is sorted`() async throws {
         var fixtures = Fixtures(seed: 1040)
         let token = CustomerStoreTests.tokens[0]
