@@ -28,6 +28,7 @@ public enum ServerClock {
     /// `the database's clock is 600 s ahead of this machine's`; nil within the tolerance.
     public static func sentence(_ difference: TimeInterval) -> String? {
         guard abs(difference) > tolerance else { return nil }
-        return "the database's clock is \(Int(abs(difference).rounded())) s \(difference > 0 ? "ahead of" : "behind") this machine's"
+        return
+            "the database's clock is \(Int(abs(difference).rounded())) s \(difference > 0 ? "ahead of" : "behind") this machine's"
     }
 }

@@ -43,7 +43,8 @@ public enum StorageStatements {
             NotificationStore.uuidsBetween,
             IncidentStore.newest, IncidentStore.beginning, IncidentStore.rejections, IncidentStore.receivers,
             OperatorActionStore.insert, OperatorActionStore.bySubject, OperatorActionStore.newest,
-            BlockingSession.all, ServerClock.statement, StatusStore.totals, StatusStore.count, StatusStore.kinds, StatusStore.latencies,
+            BlockingSession.all, ServerClock.statement, StatusStore.totals, StatusStore.count, StatusStore.kinds,
+            StatusStore.latencies,
         ]
 
     private static let api =

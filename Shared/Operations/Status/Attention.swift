@@ -24,7 +24,8 @@ package struct Attention: Sendable {
     package func sentences(on report: StatusReport) -> [String] {
         unreadable(report) + blocked(report) + unanswered(report) + unreachable(report)
             + (report.recovery.value.map { $0.attention(at: report.at) } ?? []) + restarted(report)
-            + receivers(report) + clocks(report) + report.topicProblems + behind(report) + unpublished(report) + rejections(report)
+            + receivers(report) + clocks(report) + report.topicProblems + behind(report) + unpublished(report)
+            + rejections(report)
             + transfers(report)
     }
 

@@ -186,7 +186,8 @@ import Testing
                 for identity in ["70", "71", "72"] {
                     try await AccountAppStore(connection).add(
                         AccountAppStore.AccountApp(
-                            environment: .production, bundleId: Self.app, appAccountToken: #require(UUID(uuidString: token)),
+                            environment: .production, bundleId: Self.app,
+                            appAccountToken: #require(UUID(uuidString: token)),
                             identity: identity, evidence: .signed, originalApplicationVersion: "1",
                             originalPurchaseDate: nil, recordedAt: Fixtures.now.addingTimeInterval(Double(number))),
                         isRestore: false)
@@ -203,7 +204,9 @@ import Testing
             _ = try await connection.execute(refusal)
             let application = PolicyApplication(connection)
             var portions: [Int] = []
-            while let portion = try await application.next(limit: 2, at: Fixtures.now) { portions.append(portion.purchases) }
+            while let portion = try await application.next(limit: 2, at: Fixtures.now) {
+                portions.append(portion.purchases)
+            }
             #expect(portions == [1, 2, 1, 0])
             #expect(try await count() == 0)
         }
