@@ -13,8 +13,6 @@ public actor PoolerCheck {
 
     /// Other clients may take a session in between.
     private static let attempts = 10
-    /// Of second connections: a busy server may be late once.
-    private static let failures = 3
 
     /// The thread on which it blocks.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -26,30 +24,18 @@ public actor PoolerCheck {
     }
 
     /// Opens two connections, and blocks for milliseconds.
-    /// - Throws: ``SharedSessions``; `PostgresError` where the database cannot be reached.
+    /// - Throws: ``SharedSessions``; `PostgresError` where the database cannot be reached, or where a pooler has no second session
+    ///   free: then nothing is known, and the caller asks again.
     public func run() throws {
         let first = try PostgresConnection.open(configuration, logger: logger)
-        var session = try Self.session(of: first)
+        let session = try Self.session(of: first)
         // Without a pooler the server's process is the one that it named when the connection was made.
         guard session != first.backendProcess else { return }
-        var failures = 0
         for _ in 0..<Self.attempts {
-            let second: ConnectionHandle
-            let taken: Int32
-            do {
-                second = try PostgresConnection.open(configuration, logger: logger)
-                try second.run(script: "begin")
-                taken = try Self.session(of: second)
-            } catch {
-                failures += 1
-                // No second session is free: each connection has one of its own.
-                if failures == Self.failures { return }
-                continue
-            }
-            guard taken != session else { throw SharedSessions() }
-            let next = try Self.session(of: first)
-            guard next == session else { throw SharedSessions() }
-            session = next
+            let second = try PostgresConnection.open(configuration, logger: logger)
+            try second.run(script: "begin")
+            guard try Self.session(of: second) != session else { throw SharedSessions() }
+            guard try Self.session(of: first) == session else { throw SharedSessions() }
             try second.run(script: "rollback")
         }
     }
