@@ -52,33 +52,57 @@ enum ClaimStatements {
             ) as given (
                 environment, original_transaction_id, bundle_id, app_transaction_id, notification_uuid, event_at,
                 event, traceparent)
+        ), customer as (
+            select distinct environment, bundle_id, app_transaction_id
+            from given
+            where app_transaction_id is not null
+        ), customer_claim as (
+            -- The accounts once for each Apple account: by purchase they would be the square of what one customer has in the batch.
+            select distinct on (environment, bundle_id, app_transaction_id, app_account_token)
+                customer.*, claim.app_account_token, claim.since, claim.signed_at
+            from customer
+            cross join lateral (
+                (
+                    select app_account_token, since, signed_at
+                    from account_claim
+                    where account_claim.app_transaction_id = customer.app_transaction_id
+                        and account_claim.environment = customer.environment
+                        and account_claim.bundle_id = customer.bundle_id
+                    offset 0
+                )
+                union all
+                (
+                    select account_claim.app_account_token, account_claim.since, account_claim.signed_at
+                    from subscription other
+                    join account_claim using (environment, original_transaction_id, bundle_id)
+                    where other.app_transaction_id = customer.app_transaction_id
+                        and other.environment = customer.environment and other.bundle_id = customer.bundle_id
+                    offset 0
+                )
+            ) as claim
+            order by environment, bundle_id, app_transaction_id, app_account_token, since, signed_at desc
         ), claimant as (
             -- By a window, because joined with itself it would take the square of the batch.
-            select given.*, claim.app_account_token,
+            select claim.*,
                 first_value(claim.app_account_token) over (
-                    partition by given.environment, given.bundle_id, given.original_transaction_id
+                    partition by claim.environment, claim.bundle_id, claim.original_transaction_id
                     order by claim.since, claim.signed_at desc, claim.app_account_token
                 ) as first_account_token
-            from given
-            cross join lateral (
-                select app_account_token, since, signed_at
-                from account_claim
-                where account_claim.environment = given.environment
-                    and account_claim.original_transaction_id = given.original_transaction_id
-                    and account_claim.bundle_id = given.bundle_id
+            from (
+                select given.*, own.app_account_token, own.since, own.signed_at
+                from given
+                cross join lateral (
+                    select app_account_token, since, signed_at
+                    from account_claim
+                    where account_claim.environment = given.environment
+                        and account_claim.original_transaction_id = given.original_transaction_id
+                        and account_claim.bundle_id = given.bundle_id
+                    offset 0
+                ) as own
                 union all
-                select app_account_token, since, signed_at
-                from account_claim
-                where account_claim.app_transaction_id = given.app_transaction_id
-                    and account_claim.environment = given.environment
-                    and account_claim.bundle_id = given.bundle_id
-                union all
-                select account_claim.app_account_token, account_claim.since, account_claim.signed_at
-                from subscription other
-                join account_claim using (environment, original_transaction_id, bundle_id)
-                where other.app_transaction_id = given.app_transaction_id and other.environment = given.environment
-                    and other.bundle_id = given.bundle_id
-                    and other.original_transaction_id <> given.original_transaction_id
+                select given.*, customer_claim.app_account_token, customer_claim.since, customer_claim.signed_at
+                from given
+                join customer_claim using (environment, bundle_id, app_transaction_id)
             ) as claim
         ), noticed as (
             insert into shared_account_notice (

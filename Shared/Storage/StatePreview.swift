@@ -26,7 +26,7 @@ public struct StatePreview: Sendable {
 
     /// The purchases of the events, and all others of their Apple accounts and of the given account.
     public let purchases: [SubscriptionKey: Purchase]
-    /// The claims of the uploading account. The pipeline does not write them.
+    /// The claims of the uploading account that are not stored. The pipeline does not write them.
     public let claims: [AccountClaim]
     /// The purchases that the uploading account restores from others, moved or not.
     package let transfers: [TransferStore.Transfer]
@@ -100,7 +100,8 @@ public struct StatePreview: Sendable {
             made.evidence != .old
                 || !before.contains { $0.keys.contains(made.key) && $0.concernsOthers(than: made.appAccountToken) }
         }
-        claims = made
+        // Apps send again what they have sent before: that needs no locks and writes nothing.
+        claims = made.filter { claim in !stored.claims.contains { $0.includes(claim) } }
         inputs.claims += made
         transfers = ofApp.filter(\.isNamed).compactMap { purchase in
             claim?.restore(of: purchase, before, inputs)

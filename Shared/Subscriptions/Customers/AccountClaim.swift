@@ -42,6 +42,13 @@ public struct AccountClaim: Sendable, Hashable {
             signedAt: transaction.signedDate)
     }
 
+    /// Whether another claim of the same account would change nothing beside it.
+    public func includes(_ other: AccountClaim) -> Bool {
+        key == other.key && bundleId == other.bundleId && appAccountToken == other.appAccountToken
+            && (appTransactionId == other.appTransactionId || other.appTransactionId == nil)
+            && (evidence < other.evidence || evidence == other.evidence && since <= other.since)
+    }
+
     /// Whether it comes before another claim: by its evidence, then by its times; both directions are false where these are
     /// equal.
     public func isBefore(_ other: AccountClaim) -> Bool {

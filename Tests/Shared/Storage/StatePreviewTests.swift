@@ -109,6 +109,11 @@ import Testing
             ) { _ in [] }
             #expect(Set(recorded.claims) == Set(previews[0].claims))
             #expect(Self.sorted(recorded.transfers) == Self.sorted(previews[0].transfers))
+            // The same upload once more has nothing to write.
+            let again = try await StatePreviewStore(connection).preview(
+                of: scenario.uploaded, in: app, claiming: claim, at: Fixtures.now.addingTimeInterval(1))
+            let isRefused = recorded.transfers.contains { $0.outcome == .tooMany }
+            #expect(isRefused || again.claims.isEmpty, "\(scenario.app)")
         }
         _ = try await ledger.apply(scenario.uploaded, moving: [], recordedAt: Fixtures.now.addingTimeInterval(1))
         try await OwnershipStoreTests.expectDecided(connection, of: scenario.app)
