@@ -31,12 +31,16 @@ public actor PoolerCheck {
         let session = try Self.session(of: first)
         // Without a pooler the server's process is the one that it named when the connection was made.
         guard session != first.backendProcess else { return }
-        for _ in 0..<Self.attempts {
-            let second = try PostgresConnection.open(configuration, logger: logger)
-            try second.run(script: "begin")
-            guard try Self.session(of: second) != session else { throw SharedSessions() }
-            guard try Self.session(of: first) == session else { throw SharedSessions() }
-            try second.run(script: "rollback")
+        let second = try PostgresConnection.open(configuration, logger: logger)
+        for attempt in 0..<Self.attempts {
+            // A pooler lends the session that was given back last, or the one that has waited longest. The first is seen by taking
+            // turns; the second by keeping one for the length of a transaction, which changes the order.
+            let isKept = !attempt.isMultiple(of: 2)
+            if isKept { try second.run(script: "begin") }
+            let taken = try Self.session(of: second)
+            let next = try Self.session(of: first)
+            guard taken != session, next == session else { throw SharedSessions() }
+            if isKept { try second.run(script: "rollback") }
         }
     }
 
