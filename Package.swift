@@ -11,9 +11,9 @@ let strict: [SwiftSetting] = [
 // MARK: Doors to C: a module map and a shim each, nothing else.
 
 let system: [Target] = [
-    .systemLibrary(name: "CRDKafka", path: "Shared/System/CRDKafka", pkgConfig: "rdkafka"),
-    .systemLibrary(name: "CPQ", path: "Shared/System/CPQ", pkgConfig: "libpq"),
-    .systemLibrary(name: "COpenSSL", path: "Shared/System/COpenSSL", pkgConfig: "openssl"),
+    .systemLibrary(name: "CRDKafka", path: "Shared/Framework/System/CRDKafka", pkgConfig: "rdkafka"),
+    .systemLibrary(name: "CPQ", path: "Shared/Framework/System/CPQ", pkgConfig: "libpq"),
+    .systemLibrary(name: "COpenSSL", path: "Shared/Framework/System/COpenSSL", pkgConfig: "openssl"),
 ]
 
 // MARK: Libraries, bottom-up.
@@ -33,32 +33,41 @@ let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl
 let mustache: Target.Dependency = .product(name: "Mustache", package: "swift-mustache")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
-func library(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+/// - Parameter path: below `Shared`; its last component is the library's name.
+func library(_ path: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
     .target(
-        name: name, dependencies: dependencies, path: "Shared/\(name)", resources: resources, swiftSettings: strict)
+        name: String(path.split(separator: "/").last ?? ""), dependencies: dependencies, path: "Shared/\(path)",
+        resources: resources, swiftSettings: strict)
 }
 
 let libraries: [Target] = [
-    library("Threads", []),
-    library("StrictJSON", []),
-    library("Kafka", ["CRDKafka", "Threads", logging]),
-    library("Postgres", ["CPQ", "Threads", logging]),
-    library("Signatures", ["COpenSSL"]),
-    library("Records", []),
-    library("Contracts", ["Records", "StrictJSON"]),
-    library("Subscriptions", ["Contracts", "Records"]),
-    library("AppStore", ["Signatures", "StrictJSON", httpClient]),
+    library("Framework/Threads", []),
+    library("Apple/StrictJSON", []),
+    library("Framework/Kafka", ["CRDKafka", "Threads", logging]),
+    library("Framework/Postgres", ["CPQ", "Threads", logging]),
+    library("Apple/Signatures", ["COpenSSL"]),
+    library("Framework/Records", []),
+    library("Domain/Contracts", ["Records", "StrictJSON"]),
+    library("Domain/Subscriptions", ["Contracts", "Records"]),
+    library("Apple/AppStore", ["Signatures", "StrictJSON", httpClient]),
     // What only development and tests need: a broker, a Postgres server, certificates and answers about their revocation.
     library(
         "Development",
         ["CRDKafka", "CPQ", "COpenSSL", "Threads", "Kafka", "Postgres", "Signatures", "AppStore", logging]),
+    // For development and tests: customers who buy, the notifications about them, and the API that tells of them.
+    library(
+        "SimulatedAppStore",
+        [
+            "Development", "Contracts", "Records", "AppStore", "Signatures", "StrictJSON", lifecycle, signals, arguments,
+            httpClient, hummingbird, nio,
+        ]),
     library(
         "Storage", ["Postgres", "Subscriptions", "Contracts", "Records", "StrictJSON", "Signatures", logging],
-        resources: [.embedInCode("Migrations")]),
-    library("Chassis", [logging, metrics, configuration, lifecycle, hummingbird, hummingbirdCore, httpClient]),
+        resources: [.embedInCode("Schema/Migrations")]),
+    library("Framework/Chassis", [logging, metrics, configuration, lifecycle, hummingbird, hummingbirdCore, httpClient]),
     library("Bootstrap", ["Chassis", "Postgres", "Storage", "AppStore", "Signatures"]),
-    library("Interpretation", ["AppStore", "Contracts", "Records", "Subscriptions", "Storage"]),
-    library("Pipeline", ["Kafka", "Records", "Chassis", "Signatures", lifecycle]),
+    library("Domain/Interpretation", ["AppStore", "Contracts", "Records", "Subscriptions", "Storage"]),
+    library("Framework/Pipeline", ["Kafka", "Records", "Chassis", "Signatures", lifecycle]),
     library("OpenIDConnect", ["COpenSSL", "AppStore", "Signatures", "StrictJSON", httpClient]),
     library(
         "Operations",
@@ -124,14 +133,7 @@ let services: [Target] = [
             "Bootstrap", "Postgres", "AppStore", "Operations", "OpenIDConnect", hummingbird, lifecycle, mustache,
         ],
         resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
-    service(
-        "Simulator",
-        [
-            "Development",
-            "Contracts", "Records", "AppStore", "Signatures", "StrictJSON", lifecycle, signals, arguments, httpClient,
-            hummingbird,
-            nio,
-        ]),
+    service("Simulator", ["SimulatedAppStore", signals]),
     service(
         "Storekeeper",
         [
@@ -179,14 +181,14 @@ let tests: [Target] = [
             "Development", "Contracts", "Records", "Kafka", "Postgres", "Storage", "Subscriptions", logging,
         ],
         path: "Tests/Support", exclude: ["Apple"], swiftSettings: strict),
-    tests("StrictJSONTests", "Shared/StrictJSON", ["StrictJSON", "TestSupport"]),
-    tests("KafkaTests", "Shared/Kafka", ["Development", "Kafka", "CRDKafka", "TestSupport", logging]),
-    tests("PostgresTests", "Shared/Postgres", ["Development", "Postgres", "TestSupport"]),
+    tests("StrictJSONTests", "Shared/Apple/StrictJSON", ["StrictJSON", "TestSupport"]),
+    tests("KafkaTests", "Shared/Framework/Kafka", ["Development", "Kafka", "CRDKafka", "TestSupport", logging]),
+    tests("PostgresTests", "Shared/Framework/Postgres", ["Development", "Postgres", "TestSupport"]),
     tests("DevelopmentTests", "Shared/Development", ["Development", "Postgres", "TestSupport"]),
-    tests("SignaturesTests", "Shared/Signatures", ["Development", "Signatures", "TestSupport"]),
-    tests("ContractsTests", "Shared/Contracts", ["Contracts", "Records"], exclude: ["Golden"]),
-    tests("SubscriptionsTests", "Shared/Subscriptions", ["Subscriptions", "Contracts", "Records", "TestSupport"]),
-    tests("AppStoreTests", "Shared/AppStore", ["Development", "AppStore", "Signatures", "StrictJSON", "TestSupport"]),
+    tests("SignaturesTests", "Shared/Apple/Signatures", ["Development", "Signatures", "TestSupport"]),
+    tests("ContractsTests", "Shared/Domain/Contracts", ["Contracts", "Records"], exclude: ["Golden"]),
+    tests("SubscriptionsTests", "Shared/Domain/Subscriptions", ["Subscriptions", "Contracts", "Records", "TestSupport"]),
+    tests("AppStoreTests", "Shared/Apple/AppStore", ["Development", "AppStore", "Signatures", "StrictJSON", "TestSupport"]),
     tests(
         "StorageTests", "Shared/Storage",
         ["Development", "Storage", "Postgres", "Contracts", "Records", "Subscriptions", "TestSupport"]),
@@ -203,7 +205,7 @@ let tests: [Target] = [
             logging, lifecycle,
         ]),
     tests(
-        "InterpretationTests", "Shared/Interpretation",
+        "InterpretationTests", "Shared/Domain/Interpretation",
         [
             "Development",
             "Interpretation", "Verifier", "Deduplicator", "StateUpdater", "Pipeline", "Contracts", "Records",
@@ -211,11 +213,11 @@ let tests: [Target] = [
             "Signatures", "Subscriptions", "Storage", "Postgres", "TestSupport",
         ]),
     tests(
-        "ChassisTests", "Shared/Chassis",
+        "ChassisTests", "Shared/Framework/Chassis",
         ["Development", "Chassis", "TestSupport", metrics, lifecycle, logging, hummingbird, httpClient],
         exclude: ["Tracing/read_traces.py"]),
     tests(
-        "PipelineTests", "Shared/Pipeline",
+        "PipelineTests", "Shared/Framework/Pipeline",
         ["Development", "Pipeline", "Kafka", "Contracts", "Records", "Chassis", "TestSupport", logging, lifecycle]),
     tests(
         "IngestTests", "Services/Ingest",
@@ -234,7 +236,7 @@ let tests: [Target] = [
         "VerifierTests", "Services/Verifier",
         [
             "Development",
-            "Verifier", "Simulator", "Bootstrap", "Chassis", "Pipeline", "Contracts", "Records", "AppStore",
+            "Verifier", "SimulatedAppStore", "Bootstrap", "Chassis", "Pipeline", "Contracts", "Records", "AppStore",
             "Signatures",
             "StrictJSON", "TestSupport", logging, lifecycle, hummingbird,
         ]),
@@ -250,7 +252,7 @@ let tests: [Target] = [
         "RecoveryTests", "Services/Recovery",
         [
             "Development",
-            "Recovery", "Verifier", "Simulator", "Interpretation", "Bootstrap", "Chassis", "Pipeline", "Kafka",
+            "Recovery", "Verifier", "SimulatedAppStore", "Interpretation", "Bootstrap", "Chassis", "Pipeline", "Kafka",
             "Contracts", "Records", "AppStore", "Signatures", "Subscriptions", "Storage", "Postgres", "TestSupport",
             hummingbird,
             lifecycle,
@@ -259,7 +261,7 @@ let tests: [Target] = [
         "SchedulerTests", "Services/Scheduler",
         [
             "Development",
-            "Scheduler", "Simulator", "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "AppStore", "Signatures",
+            "Scheduler", "SimulatedAppStore", "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "AppStore", "Signatures",
             "Storage",
             "Postgres", "TestSupport", logging, lifecycle, hummingbird, httpClient,
         ]),
@@ -267,7 +269,7 @@ let tests: [Target] = [
         "APITests", "Services/API",
         [
             "Development",
-            "API", "Simulator", "Chassis", "Contracts", "Records", "StrictJSON", "Subscriptions", "Storage", "Postgres",
+            "API", "SimulatedAppStore", "Chassis", "Contracts", "Records", "StrictJSON", "Subscriptions", "Storage", "Postgres",
             "TestSupport", "AppStore", "Signatures", "Kafka", "Pipeline", "Interpretation", "Threads", logging,
             lifecycle, hummingbird, httpClient, nio, nioSSL,
         ]),
@@ -279,10 +281,10 @@ let tests: [Target] = [
             "AppStore", "Signatures", "TestSupport", logging, lifecycle, hummingbird, httpClient, nio,
         ]),
     tests(
-        "SimulatorTests", "Services/Simulator",
+        "SimulatedAppStoreTests", "Shared/SimulatedAppStore",
         [
             "Development",
-            "Simulator", "AppStore", "Signatures", "Contracts", "Records", "StrictJSON", "TestSupport", logging,
+            "SimulatedAppStore", "AppStore", "Signatures", "Contracts", "Records", "StrictJSON", "TestSupport", logging,
             httpClient,
             hummingbird, nio, nioPosix,
         ]),

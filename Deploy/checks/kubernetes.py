@@ -145,7 +145,7 @@ for component, places in arrows.items():
     expect(reach[component] == wanted, f"{component} reaches {sorted(reach[component])}, not {sorted(wanted)}")
 
 # Scalers use an existing topic, its group, and at most its number of partitions.
-routes = open("Shared/Contracts/Topics.swift", encoding="utf-8").read()
+routes = open("Shared/Domain/Contracts/Topics.swift", encoding="utf-8").read()
 for name, scaled in of_kind("ScaledObject").items():
     expect(scaled["spec"]["scaleTargetRef"]["name"] in deployments, f"{name} scales no deployment")
     for trigger in scaled["spec"]["triggers"]:

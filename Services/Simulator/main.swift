@@ -1,4 +1,5 @@
 import Foundation
+import SimulatedAppStore
 import UnixSignals
 
 let stop = StopSwitch()

@@ -8,7 +8,7 @@ import Records
 
 /// A broker with a producer and a database with a connection, for tests of what works with both.
 ///
-/// With Apple's side it is completed by `SimulatedAppStore`.
+/// With Apple's side it is completed by `RunningAppStore`.
 package struct PipelineHarness: Sendable {
     /// Has the topics that the test named.
     package let broker: DevelopmentBroker

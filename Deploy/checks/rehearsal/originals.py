@@ -1,4 +1,4 @@
-"""Reads the signed originals that the ledger stores, from the description of the format alone: Shared/Storage/SignedOriginal.swift.
+"""Reads the signed originals that the ledger stores, from the description of the format alone: Shared/Storage/Ledger/SignedOriginal.swift.
 
 A first byte 0 is followed by the original as it was received. After a first byte 1 a JWS follows as:
 

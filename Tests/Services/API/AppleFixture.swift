@@ -4,7 +4,7 @@ import Foundation
 import Signatures
 import TestSupport
 
-@testable import Simulator
+@testable import SimulatedAppStore
 
 /// The simulated App Store with clients of it; what it knows is told by the test.
 struct AppleFixture: Sendable {
@@ -20,8 +20,8 @@ struct AppleFixture: Sendable {
         var signed: [[UInt8]]
     }
 
-    private let app: Simulator.App
-    private let appStore: SimulatedAppStore
+    private let app: SimulatedAppStore.App
+    private let appStore: RunningAppStore
 
     /// - Parameters:
     ///   - bundleId: an app that has an In-App Purchase key, in Production.
@@ -31,7 +31,7 @@ struct AppleFixture: Sendable {
         _ body: @Sendable (AppleFixture, APIClients) async throws -> Void
     ) async throws {
         let material = try UploadFixture.corpus.get().material
-        let app = Simulator.App(
+        let app = SimulatedAppStore.App(
             bundleId: bundleId, appAppleId: ForgeryMaterial.appAppleId, environment: .production)
         let key = try SimulatedKey("KEY1")
         let apps = AppRegistry(apps: [AcceptedApp(bundleId: bundleId, appAppleId: ForgeryMaterial.appAppleId)])
@@ -39,7 +39,7 @@ struct AppleFixture: Sendable {
         let keys = try APIKeysFile(contentsOf: try directory.write(keys: [(bundleId, key)]), apps: apps)
         directory.remove()
         let verifier = SignedDataVerifier(trust: try material.trust(), apps: apps)
-        try await SimulatedAppStore.with(
+        try await RunningAppStore.with(
             [app], keys: [key.accepted],
             signer: NotificationSigner(authority: material.authority, impostor: material.stranger),
             present: { UploadFixture.now }

@@ -1,1 +1,1 @@
-../../Shared/AppStore/Receipts/SampleReceipt.swift
+../../Shared/Apple/AppStore/Receipts/SampleReceipt.swift

@@ -8,7 +8,7 @@ import Testing
 
 @testable import AppStore
 @testable import Recovery
-@testable import Simulator
+@testable import SimulatedAppStore
 
 @Suite(.serialized, .hangLimit) struct FetchCustomerHistoryTests {
     @Test func `FetchCustomerHistory sends what the ledger lacks through the pipeline, once`() async throws {

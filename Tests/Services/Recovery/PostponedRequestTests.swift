@@ -8,7 +8,7 @@ import Testing
 
 @testable import AppStore
 @testable import Recovery
-@testable import Simulator
+@testable import SimulatedAppStore
 
 /// Requests that Apple cannot answer now.
 @Suite(.serialized, .hangLimit) struct PostponedRequestTests {

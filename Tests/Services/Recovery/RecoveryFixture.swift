@@ -15,14 +15,14 @@ import Synchronization
 import TestSupport
 
 @testable import Recovery
-@testable import Simulator
+@testable import SimulatedAppStore
 @testable import Verifier
 
 /// Apple, a broker and a database around recovery, and the pipeline from there to the ledger.
 final class RecoveryFixture: Sendable {
     /// When the purchases have happened; the clock of the stages that a test calls itself, which stands still.
     static let now = Date(milliseconds: Date().milliseconds - 200_000)
-    static let apple = Simulator.App(
+    static let apple = SimulatedAppStore.App(
         bundleId: History.app.bundleId, appAppleId: 1_234_567_890, environment: .production)
     private static let authority = Result { try DevelopmentAuthority(now: now) }
 
@@ -31,7 +31,7 @@ final class RecoveryFixture: Sendable {
 
     let history: History
     let api: AppleAPI
-    private let appStore: SimulatedAppStore
+    private let appStore: RunningAppStore
     private let key: SimulatedKey
     private let environment: [String: String]
     private let verifier: SignedDataVerifier
@@ -56,7 +56,7 @@ final class RecoveryFixture: Sendable {
         ])
         let signer = NotificationSigner(authority: authority, impostor: authority)
         try await History.use { history in
-            try await SimulatedAppStore.with(
+            try await RunningAppStore.with(
                 [apple], keys: [key.accepted], signer: signer, present: { now }, now: { Date() }
             ) { appStore in
                 let fixture = try RecoveryFixture(history, appStore, key, directory)
@@ -69,7 +69,7 @@ final class RecoveryFixture: Sendable {
     }
 
     private init(
-        _ history: History, _ appStore: SimulatedAppStore, _ key: SimulatedKey, _ directory: TemporaryDirectory
+        _ history: History, _ appStore: RunningAppStore, _ key: SimulatedKey, _ directory: TemporaryDirectory
     ) throws {
         self.history = history
         self.appStore = appStore

@@ -7,7 +7,7 @@ import Storage
 import TestSupport
 import Testing
 
-@testable import Simulator
+@testable import SimulatedAppStore
 
 /// The command as it runs, dies and is run again.
 @Suite(.hangLimit) struct ProcessTests {

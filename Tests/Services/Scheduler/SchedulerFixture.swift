@@ -12,7 +12,7 @@ import TestSupport
 
 @testable import AppStore
 @testable import Scheduler
-@testable import Simulator
+@testable import SimulatedAppStore
 
 /// Apple, a broker and a database around the scheduler, whose clock stands still.
 final class SchedulerFixture: Sendable {
@@ -20,12 +20,12 @@ final class SchedulerFixture: Sendable {
     static let now = Date(milliseconds: Date().milliseconds)
     static let app = CoverageStore.App(.production, "com.example.app")
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    private static let apple = Simulator.App(
+    private static let apple = SimulatedAppStore.App(
         bundleId: app.bundleId, appAppleId: 1_234_567_890, environment: app.environment)
     private static let authority = Result { try DevelopmentAuthority(now: now) }
 
     private let harness: PipelineHarness
-    private let appStore: SimulatedAppStore
+    private let appStore: RunningAppStore
     private let keys: [SimulatedKey]
     private let transport = APITransport()
     private let sent = Mutex<[String]>([])
@@ -38,7 +38,7 @@ final class SchedulerFixture: Sendable {
     /// The keys that Apple accepts.
     var ring: KeyRing { appStore.keys }
 
-    private init(_ harness: PipelineHarness, _ appStore: SimulatedAppStore, _ keys: [SimulatedKey]) {
+    private init(_ harness: PipelineHarness, _ appStore: RunningAppStore, _ keys: [SimulatedKey]) {
         self.harness = harness
         self.appStore = appStore
         self.keys = keys
@@ -49,7 +49,7 @@ final class SchedulerFixture: Sendable {
         let keys = try ["FIRST", "SECOND"].map(SimulatedKey.init)
         let signer = NotificationSigner(authority: authority, impostor: authority)
         try await PipelineHarness.with { harness in
-            try await SimulatedAppStore.with(
+            try await RunningAppStore.with(
                 [apple], keys: keys.map(\.accepted), signer: signer, present: { Date() }
             ) { appStore in
                 let fixture = SchedulerFixture(harness, appStore, keys)
@@ -79,11 +79,11 @@ final class SchedulerFixture: Sendable {
     func sendTest(token: String, status: Int) throws -> UUID {
         let uuid = UUID(uuidString: String(token.prefix(36))) ?? UUID()
         let event = EventPayload(uuid: uuid, kind: .test, app: Self.apple, signedDate: Self.now)
-        try deliver(event, at: Self.now, Simulator.Answer(status: status, duration: .milliseconds(1)))
+        try deliver(event, at: Self.now, SimulatedAppStore.Answer(status: status, duration: .milliseconds(1)))
         return uuid
     }
 
-    private func deliver(_ event: EventPayload, at date: Date, _ answer: Simulator.Answer) throws {
+    private func deliver(_ event: EventPayload, at date: Date, _ answer: SimulatedAppStore.Answer) throws {
         try appStore.send(event, at: date, answers: [answer])
         sent.withLock { $0.append(event.uuid.uuidString.lowercased()) }
     }

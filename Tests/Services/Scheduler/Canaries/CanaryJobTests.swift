@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Scheduler
-@testable import Simulator
+@testable import SimulatedAppStore
 
 @Suite(.hangLimit) struct CanaryJobTests {
     /// - Parameters:

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Chassis
 @testable import Scheduler
-@testable import Simulator
+@testable import SimulatedAppStore
 
 @Suite(.hangLimit) struct WindowFetchTests {
     @Test func `Window is fetched once every page is in Kafka`() async throws {

@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Simulator
+@testable import SimulatedAppStore
 @testable import Verifier
 
 @Suite struct RevocationWatchTests {

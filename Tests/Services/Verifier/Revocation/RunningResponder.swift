@@ -4,7 +4,7 @@ import Hummingbird
 import Signatures
 import Synchronization
 
-@testable import Simulator
+@testable import SimulatedAppStore
 
 /// The simulator's responder on a port of its own, whose behavior and list of revoked certificates a test can change.
 final class RunningResponder: Sendable {

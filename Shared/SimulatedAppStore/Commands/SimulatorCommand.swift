@@ -1,0 +1,55 @@
+import ArgumentParser
+import Foundation
+
+/// The command line of the simulator.
+package struct SimulatorCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "simulator",
+        abstract: "Simulate the App Store: sign notifications and post them as Apple does.",
+        discussion: """
+            Signs with a certificate authority of its own, kept in --authority. A test verifier must trust root.pem of that \
+            directory; never give that file to a production verifier.
+
+            Examples:
+              simulator run --target http://127.0.0.1:8080/v1/notifications --authority authority --count 1000
+              simulator run --target http://127.0.0.1:8080/v1/notifications --authority authority --scenario win-back
+              simulator scenarios
+              simulator make --case refunded --authority authority
+
+            Exit codes: 0 every notification was accepted, or a signal stopped the run; 1 retries of a notification were \
+            exhausted, or the simulator failed; 64 invalid command line.
+            """,
+        subcommands: [
+            RunCommand.self, ScenariosCommand.self, CoverageCommand.self, MakeCommand.self, SendCommand.self,
+            OCSPCommand.self,
+        ])
+
+    package init() {}
+}
+
+/// A command with work to do, which gets the clock and the signals as arguments.
+package protocol SimulatorWork: ParsableCommand {
+    func run(in context: CommandContext) async throws
+}
+
+/// The clock and the signals, passed on from main.
+package struct CommandContext: Sendable {
+    var now: @Sendable () -> Date
+    /// Turned on by SIGTERM and SIGINT.
+    var stop: StopSwitch
+
+    package init(now: @escaping @Sendable () -> Date, stop: StopSwitch) {
+        self.now = now
+        self.stop = stop
+    }
+}
+
+extension Target {
+    /// - Throws: `ValidationError` unless it is an absolute HTTP address.
+    static func validate(_ address: String, as option: String) throws {
+        let url = URL(string: address)
+        guard let scheme = url?.scheme, ["http", "https"].contains(scheme), url?.host?.isEmpty == false else {
+            throw ValidationError("\(option) must be an address like http://127.0.0.1:8080/path, not \(address)")
+        }
+    }
+}

@@ -1,0 +1,252 @@
+import AppStore
+import Contracts
+import Foundation
+import Signatures
+import Testing
+
+@testable import SimulatedAppStore
+
+/// The client that production uses, against every endpoint of the server. Each was written from Apple's documentation, and what
+/// one of them misread shows here.
+@Suite struct ClientAgainstServerTests {
+    @Test func `Notification history comes in pages, continues from a token, and is accepted by the verifier`()
+        async throws
+    {
+        try await Self.meet { fixture, client in
+            let letters = try PurchaseFixture.subscriptions(45).map {
+                try fixture.send($0, answers: [.unavailable, .accepted])
+            }
+            let request = NotificationHistoryRequest(startDate: SimulatorFixture.beginning, endDate: fixture.now)
+            var items: [NotificationHistoryItem] = []
+            var token: String?
+            // From the beginning for each page, like a scheduler that was killed and replaced.
+            repeat {
+                var pages = client.notificationHistory(request, from: token).makeAsyncIterator()
+                let page = try #require(try await pages.next())
+                items += page.items
+                token = page.position
+                #expect(page.hasMore == (items.count < 45))
+            } while items.count < 45
+            #expect(items.compactMap(\.signedPayload) == letters.map(\.payload.jws))
+            for item in items {
+                let results = item.sendAttempts.map { $0.sendAttemptResult?.rawValue }
+                #expect(results == ["UNSUCCESSFUL_HTTP_RESPONSE_CODE", "SUCCESS"])
+                #expect(item.sendAttempts.allSatisfy { $0.sendAttemptResult?.isKnown == true && $0.attemptDate != nil })
+                let jws = try #require(item.signedPayload)
+                guard case .success = Self.verifier.notification(jws, now: fixture.now) else {
+                    return _ = Issue.record("history holds what is not verified")
+                }
+            }
+            let failures = NotificationHistoryRequest(
+                startDate: SimulatorFixture.beginning, endDate: fixture.now, notificationType: .subscribed,
+                notificationSubtype: .initialBuy, onlyFailures: true)
+            for try await page in client.notificationHistory(failures) { #expect(page.items.isEmpty) }
+        }
+    }
+
+    @Test func `Transactions, statuses and refunds are verified and complete`() async throws {
+        try await Self.meet { fixture, client in
+            var story = PurchaseFixture(daysAgo: 1000)
+            try fixture.send(story.next(.subscribe))
+            for _ in 0..<24 { try fixture.send(story.next(.renew)) }
+            var ids: [String] = []
+            var revision: String?
+            for try await page in client.transactionHistory(of: story.id) {
+                ids += try page.transactions.map { try #require($0.value?.transactionId) }
+                revision = page.position
+            }
+            #expect(ids.count == 25 && Set(ids).count == 25)
+            try fixture.send(story.next(.refund))
+            var changed: [JWSTransactionDecodedPayload?] = []
+            for try await page in client.transactionHistory(of: story.id, from: revision) {
+                changed += page.transactions.map(\.value)
+            }
+            #expect(changed.map { $0?.transactionId } == [story.transactionId])
+            #expect(changed.first??.revocationDate != nil)
+
+            var refunds: [String?] = []
+            for try await page in client.refundHistory(of: story.id) {
+                refunds += page.transactions.map { $0.value?.transactionId }
+            }
+            #expect(refunds == [story.transactionId])
+
+            let statuses = try await client.subscriptionStatuses(of: story.id, statuses: [.revoked, .active])
+            let item = try #require(statuses.groups.first?.items.first)
+            #expect(item.status == .revoked)
+            #expect(item.transaction?.value?.transactionId == story.transactionId)
+            #expect(item.renewalInfo?.value?.autoRenewStatus == .off)
+
+            #expect(try await client.transactionInfo(story.id).value?.transactionId == story.id)
+            let app = try await client.appTransactionInfo(story.id)
+            #expect(app.value?.appTransactionId == story.simulated.customer.appTransactionId)
+            let order = try await client.lookUpOrder(OrderNumber(transactionId: story.id).text)
+            #expect(order.status == .valid)
+            #expect(order.transactions.map { $0.value?.transactionId } == [story.id])
+            #expect(try await client.lookUpOrder("MNOSUCH").status == .invalid)
+        }
+    }
+
+    @Test func `Every parameter of the transaction history has its effect`() async throws {
+        try await Self.meet { fixture, client in
+            var story = PurchaseFixture()
+            try fixture.send(story.next(.subscribe))
+            var query = TransactionHistoryQuery()
+            query.startDate = story.simulated.purchase?.purchaseDate
+            query.endDate = fixture.now
+            query.productIds = [Product.subscriptions[1].id(in: "com.example.app"), "other"]
+            query.productTypes = [.autoRenewable, .consumable]
+            query.sort = .descending
+            query.subscriptionGroupIdentifiers = ["21447302"]
+            query.inAppOwnershipType = .purchased
+            query.revoked = false
+            for version in [AppStoreServerAPI.TransactionHistoryVersion.v1, .v2] {
+                var found: [String?] = []
+                for try await page in client.transactionHistory(of: story.id, query, version: version) {
+                    found += page.transactions.map { $0.value?.transactionId }
+                }
+                #expect(found == [story.id])
+            }
+        }
+    }
+
+    @Test func `Every endpoint that changes something has its effect`() async throws {
+        try await Self.meet { fixture, client in
+            var story = PurchaseFixture()
+            try fixture.send(story.next(.subscribe))
+            let end = try #require(story.simulated.purchase?.expiresDate)
+            let order = ExtendRenewalDateRequest(
+                extendByDays: 5, extendReasonCode: .serviceIssueOrOutage, requestIdentifier: "one")
+            let extended = try await client.extendRenewalDate(of: story.id, order)
+            #expect(extended.success == true)
+            #expect(extended.effectiveDate == end.adding(5 * 86_400))
+            #expect(fixture.nextOrdered()?.kind == .extended)
+
+            let product = Product.subscriptions[1].id(in: "com.example.app")
+            let all = MassExtendRenewalDateRequest(
+                extendByDays: 5, extendReasonCode: .other, requestIdentifier: "all", productId: product)
+            #expect(try await client.extendRenewalDates(all).requestIdentifier == "all")
+            #expect(fixture.nextOrdered()?.kind == .extended)
+            try fixture.send(try #require(fixture.nextOrdered()))
+            let status = try await client.massExtensionStatus(productId: product, requestIdentifier: "all")
+            #expect(status.complete == true && status.succeededCount == 1 && status.failedCount == 0)
+
+            let token = UUID(uuid: (15, 143, 173, 91, 217, 203, 70, 159, 161, 101, 112, 134, 119, 40, 149, 14))
+            try await client.setAppAccountToken(of: story.id, token)
+            let info = try await client.transactionInfo(story.id)
+            #expect(info.value?.appAccountToken == token.uuidString.lowercased())
+            try await client.sendConsumptionInformation(
+                story.id,
+                ConsumptionRequest(
+                    customerConsented: true, sampleContentProvided: false, deliveryStatus: .delivered,
+                    consumptionPercentage: 50_000, refundPreference: .decline))
+            try await client.finishTransaction(story.id)
+        }
+    }
+
+    @Test func `Test notification is followed from the request to its result`() async throws {
+        try await Self.meet { fixture, client in
+            let token = try await client.requestTestNotification()
+            let early = await #expect(throws: APIError.self) { try await client.testNotificationStatus(token) }
+            #expect(early?.code == .testNotificationNotFound)
+            let notification = try fixture.send(try #require(fixture.nextOrdered()))
+            let status = try await client.testNotificationStatus(token)
+            #expect(status.signedPayload == notification.payload.jws)
+            #expect(status.sendAttempts.map { $0.sendAttemptResult?.rawValue } == ["SUCCESS"])
+        }
+    }
+
+    @Test func `Apple's errors arrive with their codes`() async throws {
+        try await Self.meet { fixture, client in
+            let unknown = await #expect(throws: APIError.self) { try await client.transactionInfo("77") }
+            #expect(unknown?.status == 404)
+            #expect(unknown?.code == .transactionIdNotFound)
+            #expect(unknown?.isRetryable == false)
+            let request = NotificationHistoryRequest(
+                startDate: SimulatorFixture.beginning.adding(-200 * 86_400), endDate: fixture.now)
+            let old = await #expect(throws: APIError.self) {
+                for try await _ in client.notificationHistory(request) {}
+            }
+            #expect(old?.code == .startDateTooFarInPast)
+        }
+    }
+
+    @Test func `Temporary faults are overcome: too many requests, an error, a closed connection, silence`() async throws
+    {
+        try await Self.meet { fixture, client in
+            var story = PurchaseFixture()
+            try fixture.send(story.next(.subscribe))
+            for fault in [
+                ServerFault(kind: .storm, remaining: 2, delay: .milliseconds(5)),
+                ServerFault(kind: .error, remaining: 2, errorCode: 5_000_001),
+                ServerFault(kind: .close, remaining: 2),
+            ] {
+                fixture.faults.add(fault)
+                let found = try await client.transactionInfo(story.id)
+                #expect(found.value?.transactionId == story.id)
+                #expect(fixture.faults.all(now: fixture.now).isEmpty)
+            }
+            fixture.faults.add(ServerFault(kind: .slow, remaining: 1, delay: .seconds(600)))
+            let hasty = try Self.client(of: fixture, with: [fixture.token], patience: .seconds(5))
+            _ = try await hasty.transactionInfo(story.id)
+            #expect(fixture.faults.all(now: fixture.now).isEmpty)
+        }
+    }
+
+    @Test func `Revoked key is replaced by the other one, and without another the client is told`() async throws {
+        try await Self.meet { fixture, _ in
+            // A rejected client compares the answer's Date with its own clock.
+            fixture.move(by: Date().timeIntervalSince(fixture.now))
+            var story = PurchaseFixture()
+            try fixture.send(story.next(.subscribe))
+            let second = try fixture.token.changed {
+                $0.keyId = "SECONDKEY1"
+                $0.key = try .generate()
+            }
+            fixture.keys.add(try second.accepted)
+            let both = try Self.client(of: fixture, with: [fixture.token, second])
+            _ = try await both.transactionInfo(story.id)
+            #expect(fixture.keys.revoke(fixture.token.keyId))
+            _ = try await both.transactionInfo(story.id)
+            #expect(fixture.keys.revoke(second.keyId))
+            let rejected = await #expect(throws: APIError.self) { try await both.transactionInfo(story.id) }
+            #expect(rejected?.status == 401)
+        }
+    }
+
+    // MARK: The two
+
+    private static let registry = AppRegistry(apps: [
+        AcceptedApp(bundleId: "com.example.app", appAppleId: 1_234_567_890)
+    ])
+    private static let verifier = SignedDataVerifier(
+        trust: TrustStore(
+            roots: (try? NotificationSignerTests.authority.get()).flatMap { try? Certificate(der: $0.root) }.map {
+                [$0]
+            }
+                ?? []),
+        apps: registry)
+    private static let transport = APITransport()
+
+    private static func meet(_ body: @Sendable (SimulatorFixture, AppStoreServerAPI) async throws -> Void) async throws
+    {
+        try await SimulatorFixture.open { fixture in
+            try await body(fixture, try client(of: fixture, with: [fixture.token]))
+        }
+    }
+
+    /// - Parameter patience: short only where the answer is delayed on purpose; a busy machine must not look like that.
+    private static func client(
+        of fixture: SimulatorFixture, with tokens: [FixtureToken], patience: Duration = .seconds(60)
+    ) throws -> AppStoreServerAPI {
+        let clock = APIClock(now: { fixture.now }, random: { 0.5 })
+        let keys = tokens.map { AppStore.APIKey(issuerId: $0.issuerId, keyId: $0.keyId, privateKey: $0.key) }
+        return AppStoreServerAPI(
+            app: AcceptedApp(bundleId: "com.example.app", appAppleId: 1_234_567_890), environment: .production,
+            credentials: APICredentials(keys: keys), verifier: verifier, transport: transport, clock: clock,
+            baseURL: fixture.address + "/production",
+            limits: APIRateLimits(environment: .production, scale: 1000, clock: clock),
+            retry: APIRetryPolicy(
+                attempts: 5, firstPause: .milliseconds(1), longestPause: .milliseconds(5),
+                attemptTimeout: patience))
+    }
+}

@@ -1,0 +1,27 @@
+import Testing
+
+@testable import SimulatedAppStore
+
+struct SigningOptionsTests {
+    static func apps(_ arguments: String...) throws -> [String] {
+        try SigningOptions.parse(["--authority", "here"] + arguments).apps.map {
+            "\($0.bundleId) \($0.appAppleId) \($0.environment.rawValue)"
+        }
+    }
+
+    @Test func `App is in its own environments, else in those of --environment`() throws {
+        #expect(try Self.apps() == ["com.example.app 1234567890 Sandbox"])
+        #expect(
+            try Self.apps("--app", "a:1", "--app", "b:2:Production", "--app", "c:3:Production,Sandbox")
+                == ["a 1 Sandbox", "b 2 Production", "c 3 Production", "c 3 Sandbox"])
+    }
+
+    @Test(arguments: ["a", "a:", ":1", "a:0", "a:x", "a:1:", "a:1:Moon", "a:1:Sandbox:x"])
+    func `Invalid app is rejected`(text: String) {
+        #expect(throws: (any Error).self) { try Self.apps("--app", text) }
+    }
+
+    @Test func `App that occurs twice is rejected`() {
+        #expect(throws: (any Error).self) { try Self.apps("--app", "a:1:Sandbox", "--app", "a:1:Production") }
+    }
+}

@@ -1,0 +1,96 @@
+import AppStore
+import Contracts
+import Foundation
+import Signatures
+
+@testable import SimulatedAppStore
+
+/// Apple's side of a test: the simulator's App Store Server API on a free port, with a history that the test fills.
+///
+/// Test targets link this file, because the simulator is a program, of which only test targets may see the inside.
+final class RunningAppStore: Sendable {
+    let historyStore: HistoryStore
+    let deliveryService: DeliveryService
+    let faults: FaultList
+    /// The keys that it accepts.
+    let keys: KeyRing
+    let signer: NotificationSigner
+    /// Without the environment's part of the path.
+    let url: String
+
+    private init(
+        _ historyStore: HistoryStore, _ deliveryService: DeliveryService, _ faults: FaultList, _ keys: KeyRing,
+        _ signer: NotificationSigner, port: Int
+    ) {
+        self.historyStore = historyStore
+        self.deliveryService = deliveryService
+        self.faults = faults
+        self.keys = keys
+        self.signer = signer
+        url = "http://127.0.0.1:\(port)"
+    }
+
+    /// Serves while the body runs.
+    /// - Parameters:
+    ///   - present: up to when purchases have events.
+    ///   - now: the clock of its answers; by default the same.
+    static func with<Value: Sendable>(
+        _ apps: [SimulatedAppStore.App], keys: [AcceptedKey], signer: NotificationSigner, limitScale: Double = 1000,
+        tokenLife: TimeInterval = 3600, keyFiles: KeyFiles? = nil, present: @escaping @Sendable () -> Date,
+        now: (@Sendable () -> Date)? = nil, _ body: @Sendable (RunningAppStore) async throws -> Value
+    ) async throws -> Value {
+        let now = now ?? present
+        let (historyStore, faults, keys) = (HistoryStore(limit: 10_000), FaultList(), KeyRing(keys))
+        let deliveryService = DeliveryService(Outbox(plan: Plan(apps: apps, count: 1), now: present()))
+        let server = StoreServer(
+            api: StoreAPI(
+                apps: apps, historyStore: historyStore, deliveryService: deliveryService, signer: signer, keys: keys,
+                limits: RateLimits(scale: limitScale), faults: faults, tokenLife: tokenLife, present: present,
+                now: now),
+            control: ServerControl(
+                historyStore: historyStore, deliveryService: deliveryService, keys: keys, keyFiles: keyFiles,
+                faults: faults, now: now))
+        return try await server.answering(on: "127.0.0.1", port: 0) { port in
+            try await body(RunningAppStore(historyStore, deliveryService, faults, keys, signer, port: port))
+        }
+    }
+
+    /// An event happened, and Apple sent a notification of it.
+    /// - Parameter answers: of the attempts, each an hour after the one before.
+    @discardableResult
+    func send(
+        _ event: EventPayload, at date: Date, answers: [SimulatedAppStore.Answer] = [.accepted]
+    ) throws -> SignedNotification {
+        let notification = try signer.write(PendingNotification(event: event))
+        historyStore.note(event)
+        let first = historyStore.begin(NotificationDelivery(notification: notification), at: { date })
+        for (index, answer) in answers.enumerated() {
+            historyStore.end(
+                NotificationDelivery(notification: notification, attempt: index + 1), answer,
+                sentAt: first.adding(3600 * Double(index)))
+        }
+        return notification
+    }
+}
+
+/// An In-App Purchase key: its private half for our client, its public half for the simulated App Store.
+struct SimulatedKey: Sendable {
+    static let issuerId = "issuer"
+
+    let keyId: String
+    let privateKey: P256PrivateKey
+    let accepted: AcceptedKey
+
+    var key: APIKey { APIKey(issuerId: Self.issuerId, keyId: keyId, privateKey: privateKey) }
+
+    init(_ keyId: String) throws {
+        self.keyId = keyId
+        privateKey = try P256PrivateKey.generate()
+        accepted = AcceptedKey(issuerId: Self.issuerId, keyId: keyId, publicKey: try privateKey.publicKey())
+    }
+}
+
+extension SimulatedAppStore.Answer {
+    static let accepted = SimulatedAppStore.Answer(status: 200, duration: .milliseconds(1))
+    static let unavailable = SimulatedAppStore.Answer(status: 503, duration: .milliseconds(1))
+}
