@@ -41,45 +41,54 @@ func library(_ path: String, _ dependencies: [Target.Dependency], resources: [Re
 }
 
 let libraries: [Target] = [
+    // Framework: knows no App Store.
     library("Framework/Threads", []),
-    library("Apple/StrictJSON", []),
     library("Framework/Kafka", ["CRDKafka", "Threads", logging]),
     library("Framework/Postgres", ["CPQ", "Threads", logging]),
-    library("Apple/Signatures", ["COpenSSL"]),
+    library("Framework/Digests", ["COpenSSL"]),
     library("Framework/Records", []),
+    library(
+        "Framework/Chassis", [logging, metrics, configuration, lifecycle, hummingbird, hummingbirdCore, httpClient]),
+    library("Framework/Pipeline", ["Kafka", "Records", "Chassis", "Digests", lifecycle]),
+    // Apple: what Apple says, verified.
+    library("Apple/StrictJSON", []),
+    library("Apple/Signatures", ["COpenSSL", "Digests"]),
+    library("Apple/AppStore", ["Digests", "Signatures", "StrictJSON", httpClient]),
+    // Domain: decides without a database.
     library("Domain/Contracts", ["Records", "StrictJSON"]),
     library("Domain/Subscriptions", ["Contracts", "Records"]),
-    library("Apple/AppStore", ["Signatures", "StrictJSON", httpClient]),
-    // What only development and tests need: a broker, a Postgres server, certificates and answers about their revocation.
+    library("Domain/Interpretation", ["AppStore", "Contracts", "Subscriptions"]),
+    // Above them: every table, and what services and operators share.
     library(
-        "Development",
-        ["CRDKafka", "CPQ", "COpenSSL", "Threads", "Kafka", "Postgres", "Signatures", "AppStore", logging]),
-    // For development and tests: customers who buy, the notifications about them, and the API that tells of them.
-    library(
-        "SimulatedAppStore",
+        "Storage",
         [
-            "Development", "Contracts", "Records", "AppStore", "Signatures", "StrictJSON", lifecycle, signals, arguments,
-            httpClient, hummingbird, nio,
-        ]),
-    library(
-        "Storage", ["Postgres", "Subscriptions", "Contracts", "Records", "StrictJSON", "Signatures", logging],
+            "Postgres", "Interpretation", "Subscriptions", "Contracts", "Records", "StrictJSON", "Digests",
+            "Signatures", logging,
+        ],
         resources: [.embedInCode("Schema/Migrations")]),
-    library("Framework/Chassis", [logging, metrics, configuration, lifecycle, hummingbird, hummingbirdCore, httpClient]),
     library("Bootstrap", ["Chassis", "Postgres", "Storage", "AppStore", "Signatures"]),
-    library("Domain/Interpretation", ["AppStore", "Contracts", "Records", "Subscriptions", "Storage"]),
-    library("Framework/Pipeline", ["Kafka", "Records", "Chassis", "Signatures", lifecycle]),
-    library("OpenIDConnect", ["COpenSSL", "AppStore", "Signatures", "StrictJSON", httpClient]),
+    library("OpenIDConnect", ["COpenSSL", "AppStore", "Digests", "Signatures", "StrictJSON", httpClient]),
     library(
         "Operations",
         [
-            "Kafka", "Contracts", "Records", "StrictJSON", "AppStore", "Signatures", "Subscriptions", "Storage",
-            "Pipeline",
-            "Postgres", logging,
+            "Kafka", "Contracts", "Records", "StrictJSON", "AppStore", "Digests", "Signatures", "Subscriptions",
+            "Storage", "Pipeline", "Postgres", logging,
         ]),
     // What the programs with commands share: their context, exit codes, errors and options.
     library(
         "Commands",
         ["Chassis", "Kafka", "Pipeline", "Postgres", "Bootstrap", "Operations", arguments, signals, httpClient]),
+    // What only development and tests need: a broker, a Postgres server, certificates and answers about their revocation.
+    library(
+        "Development",
+        ["CRDKafka", "CPQ", "COpenSSL", "Threads", "Kafka", "Postgres", "Digests", "Signatures", "AppStore", logging]),
+    // For development and tests: customers who buy, the notifications about them, and the API that tells of them.
+    library(
+        "SimulatedAppStore",
+        [
+            "Development", "Contracts", "Records", "AppStore", "Digests", "Signatures", "StrictJSON", lifecycle,
+            signals, arguments, httpClient, hummingbird, nio,
+        ]),
 ]
 
 // MARK: Services, in the order a message meets them.
@@ -95,9 +104,8 @@ let services: [Target] = [
     service(
         "Verifier",
         [
-            "Chassis", "Pipeline", "Contracts", "Records", "Bootstrap", "AppStore", "Interpretation", "Signatures",
-            "StrictJSON",
-            httpClient,
+            "Chassis", "Pipeline", "Contracts", "Records", "Bootstrap", "AppStore", "Interpretation", "Digests",
+            "Signatures", "StrictJSON", httpClient,
         ]),
     service("Deduplicator", ["Chassis", "Pipeline", "Contracts", "Records", "Storage", "Bootstrap", "Postgres"]),
     service(
@@ -107,30 +115,27 @@ let services: [Target] = [
         "Recovery",
         [
             "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "Interpretation", "Bootstrap", "AppStore",
-            "Signatures",
-            "Subscriptions", "Storage", "Postgres",
+            "Digests", "Subscriptions", "Storage", "Postgres",
         ]),
     service(
         "Scheduler",
         [
-            "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "Bootstrap", "AppStore", "Storage",
-            "Postgres",
+            "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "Bootstrap", "AppStore", "Storage", "Postgres",
         ]),
     service(
         "API",
         [
-            "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "StrictJSON", "Signatures", "Subscriptions",
-            "Storage",
-            "Bootstrap", "Postgres", "AppStore", "Interpretation", "Operations", hummingbird, lifecycle,
-            hummingbirdCore, hummingbirdTLS, nioSSL, nio,
+            "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "StrictJSON", "Digests", "Signatures",
+            "Subscriptions", "Storage", "Bootstrap", "Postgres", "AppStore", "Interpretation", "Operations",
+            hummingbird, lifecycle, hummingbirdCore, hummingbirdTLS, nioSSL, nio,
         ],
         resources: [.embedInCode("openapi.json")]),
     service(
         "Console",
         [
-            "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "StrictJSON", "Signatures", "Subscriptions",
-            "Storage",
-            "Bootstrap", "Postgres", "AppStore", "Operations", "OpenIDConnect", hummingbird, lifecycle, mustache,
+            "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "StrictJSON", "Digests", "Signatures",
+            "Subscriptions", "Storage", "Bootstrap", "Postgres", "AppStore", "Operations", "OpenIDConnect", hummingbird,
+            lifecycle, mustache,
         ],
         resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
     service("Simulator", ["SimulatedAppStore", signals]),
@@ -138,17 +143,14 @@ let services: [Target] = [
         "Storekeeper",
         [
             "Commands", "Chassis", "Threads", "Kafka", "Contracts", "Records", "StrictJSON", "Bootstrap", "AppStore",
-            "Signatures",
-            "Interpretation", "Subscriptions", "Storage", "Pipeline", "Operations", "Postgres", logging, signals,
-            arguments, httpClient, hummingbird,
+            "Signatures", "Interpretation", "Subscriptions", "Storage", "Pipeline", "Operations", "Postgres", logging,
+            signals, arguments, httpClient, hummingbird,
         ]),
     service(
         "Devkit",
         [
             "Commands", "Development", "Threads", "Kafka", "Contracts", "Records", "StrictJSON", "Storage",
-            "Subscriptions",
-            "Operations",
-            "Postgres", "Signatures", logging, arguments, hummingbird,
+            "Subscriptions", "Operations", "Postgres", "Signatures", logging, arguments, hummingbird,
         ]),
 ]
 
@@ -185,10 +187,14 @@ let tests: [Target] = [
     tests("KafkaTests", "Shared/Framework/Kafka", ["Development", "Kafka", "CRDKafka", "TestSupport", logging]),
     tests("PostgresTests", "Shared/Framework/Postgres", ["Development", "Postgres", "TestSupport"]),
     tests("DevelopmentTests", "Shared/Development", ["Development", "Postgres", "TestSupport"]),
-    tests("SignaturesTests", "Shared/Apple/Signatures", ["Development", "Signatures", "TestSupport"]),
+    tests("DigestsTests", "Shared/Framework/Digests", ["Digests"]),
+    tests("SignaturesTests", "Shared/Apple/Signatures", ["Development", "Digests", "Signatures", "TestSupport"]),
     tests("ContractsTests", "Shared/Domain/Contracts", ["Contracts", "Records"], exclude: ["Golden"]),
-    tests("SubscriptionsTests", "Shared/Domain/Subscriptions", ["Subscriptions", "Contracts", "Records", "TestSupport"]),
-    tests("AppStoreTests", "Shared/Apple/AppStore", ["Development", "AppStore", "Signatures", "StrictJSON", "TestSupport"]),
+    tests(
+        "SubscriptionsTests", "Shared/Domain/Subscriptions", ["Subscriptions", "Contracts", "Records", "TestSupport"]),
+    tests(
+        "AppStoreTests", "Shared/Apple/AppStore",
+        ["Development", "AppStore", "Digests", "Signatures", "StrictJSON", "TestSupport"]),
     tests(
         "StorageTests", "Shared/Storage",
         ["Development", "Storage", "Postgres", "Contracts", "Records", "Subscriptions", "TestSupport"]),
@@ -207,10 +213,8 @@ let tests: [Target] = [
     tests(
         "InterpretationTests", "Shared/Domain/Interpretation",
         [
-            "Development",
-            "Interpretation", "Verifier", "Deduplicator", "StateUpdater", "Pipeline", "Contracts", "Records",
-            "AppStore",
-            "Signatures", "Subscriptions", "Storage", "Postgres", "TestSupport",
+            "Development", "Interpretation", "Verifier", "Deduplicator", "StateUpdater", "Pipeline", "Contracts",
+            "Records", "AppStore", "Signatures", "Subscriptions", "Storage", "Postgres", "TestSupport",
         ]),
     tests(
         "ChassisTests", "Shared/Framework/Chassis",
@@ -223,8 +227,7 @@ let tests: [Target] = [
         "IngestTests", "Services/Ingest",
         [
             "Development", "Ingest", "Chassis", "Kafka", "Contracts", "Records", "Threads", "StrictJSON", "TestSupport",
-            logging,
-            lifecycle,
+            logging, lifecycle,
         ]),
     tests(
         "SetupTests", "Services/Setup",
@@ -235,66 +238,54 @@ let tests: [Target] = [
     tests(
         "VerifierTests", "Services/Verifier",
         [
-            "Development",
-            "Verifier", "SimulatedAppStore", "Bootstrap", "Chassis", "Pipeline", "Contracts", "Records", "AppStore",
-            "Signatures",
-            "StrictJSON", "TestSupport", logging, lifecycle, hummingbird,
+            "Development", "Verifier", "SimulatedAppStore", "Bootstrap", "Chassis", "Pipeline", "Contracts", "Records",
+            "AppStore", "Digests", "Signatures", "StrictJSON", "TestSupport", logging, lifecycle, hummingbird,
         ]),
     tests(
         "StateUpdaterTests", "Services/StateUpdater",
         [
-            "Development",
-            "StateUpdater", "Pipeline", "Kafka", "Contracts", "Records", "Subscriptions", "AppStore", "Storage",
-            "Postgres",
-            "TestSupport", logging,
+            "Development", "StateUpdater", "Pipeline", "Kafka", "Contracts", "Records", "Subscriptions", "AppStore",
+            "Storage", "Postgres", "TestSupport", logging,
         ]),
     tests(
         "RecoveryTests", "Services/Recovery",
         [
-            "Development",
-            "Recovery", "Verifier", "SimulatedAppStore", "Interpretation", "Bootstrap", "Chassis", "Pipeline", "Kafka",
-            "Contracts", "Records", "AppStore", "Signatures", "Subscriptions", "Storage", "Postgres", "TestSupport",
-            hummingbird,
-            lifecycle,
+            "Development", "Recovery", "Verifier", "SimulatedAppStore", "Interpretation", "Bootstrap", "Chassis",
+            "Pipeline", "Kafka", "Contracts", "Records", "AppStore", "Signatures", "Subscriptions", "Storage",
+            "Postgres", "TestSupport", hummingbird, lifecycle,
         ]),
     tests(
         "SchedulerTests", "Services/Scheduler",
         [
-            "Development",
-            "Scheduler", "SimulatedAppStore", "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "AppStore", "Signatures",
-            "Storage",
-            "Postgres", "TestSupport", logging, lifecycle, hummingbird, httpClient,
+            "Development", "Scheduler", "SimulatedAppStore", "Chassis", "Pipeline", "Kafka", "Contracts", "Records",
+            "AppStore", "Signatures", "Storage", "Postgres", "TestSupport", logging, lifecycle, hummingbird, httpClient,
         ]),
     tests(
         "APITests", "Services/API",
         [
-            "Development",
-            "API", "SimulatedAppStore", "Chassis", "Contracts", "Records", "StrictJSON", "Subscriptions", "Storage", "Postgres",
-            "TestSupport", "AppStore", "Signatures", "Kafka", "Pipeline", "Interpretation", "Threads", logging,
-            lifecycle, hummingbird, httpClient, nio, nioSSL,
+            "Development", "API", "SimulatedAppStore", "Chassis", "Contracts", "Records", "StrictJSON", "Subscriptions",
+            "Storage", "Postgres", "TestSupport", "AppStore", "Digests", "Signatures", "Kafka", "Pipeline",
+            "Interpretation", "Threads", logging, lifecycle, hummingbird, httpClient, nio, nioSSL,
         ]),
     tests(
         "ConsoleTests", "Services/Console",
         [
             "Console", "Operations", "Chassis", "Contracts", "Records", "Kafka", "Pipeline", "Subscriptions", "Storage",
-            "Postgres", "OpenIDConnect", "StrictJSON", "COpenSSL", "Development",
-            "AppStore", "Signatures", "TestSupport", logging, lifecycle, hummingbird, httpClient, nio,
+            "Postgres", "OpenIDConnect", "StrictJSON", "COpenSSL", "Development", "AppStore", "Digests", "Signatures",
+            "TestSupport", logging, lifecycle, hummingbird, httpClient, nio,
         ]),
     tests(
         "SimulatedAppStoreTests", "Shared/SimulatedAppStore",
         [
-            "Development",
-            "SimulatedAppStore", "AppStore", "Signatures", "Contracts", "Records", "StrictJSON", "TestSupport", logging,
-            httpClient,
-            hummingbird, nio, nioPosix,
+            "Development", "SimulatedAppStore", "AppStore", "Digests", "Signatures", "Contracts", "Records",
+            "StrictJSON", "TestSupport", logging, httpClient, hummingbird, nio, nioPosix,
         ]),
     tests(
         "StorekeeperTests", "Services/Storekeeper",
         [
             "Commands", "Devkit", "Development", "Storekeeper", "Operations", "AppStore", "Signatures", "StrictJSON",
-            "Contracts", "Records",
-            "Kafka", "Interpretation",
-            "Pipeline", "Subscriptions", "Storage", "Postgres", "TestSupport", arguments, logging, hummingbird,
+            "Contracts", "Records", "Kafka", "Interpretation", "Pipeline", "Subscriptions", "Storage", "Postgres",
+            "TestSupport", arguments, logging, hummingbird,
         ]),
     // The three faces of each operation, beside each other.
     tests(
@@ -302,8 +293,7 @@ let tests: [Target] = [
         [
             "API", "Console", "Storekeeper", "Commands", "Operations", "Chassis", "Contracts", "Records", "StrictJSON",
             "Subscriptions", "Storage", "Postgres", "TestSupport", "AppStore", "Signatures", "Kafka", arguments,
-            logging,
-            lifecycle, hummingbird, httpClient, nio,
+            logging, lifecycle, hummingbird, httpClient, nio,
         ]),
     tests(
         "DevkitTests", "Services/Devkit",
@@ -315,11 +305,7 @@ let tests: [Target] = [
         "EndToEndTests", "EndToEnd",
         [
             "Devkit", "Development", "Operations", "AppStore", "Signatures", "Contracts", "Records", "Kafka",
-            "Pipeline",
-            "Storage",
-            "Postgres",
-            "TestSupport", logging,
-            hummingbird, httpClient,
+            "Pipeline", "Storage", "Postgres", "TestSupport", logging, hummingbird, httpClient,
         ]),
 ]
 

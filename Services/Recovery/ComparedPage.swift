@@ -1,6 +1,6 @@
 import AppStore
 import Contracts
-import Signatures
+import Digests
 import Storage
 
 import struct Foundation.Date

@@ -1,5 +1,6 @@
 import AppStore
 import Contracts
+import Digests
 import Interpretation
 import Pipeline
 import Signatures

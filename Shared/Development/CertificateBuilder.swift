@@ -1,4 +1,5 @@
 import COpenSSL
+import Digests
 import Signatures
 
 import struct Foundation.Date

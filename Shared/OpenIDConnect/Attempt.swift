@@ -1,3 +1,4 @@
+import Digests
 import Signatures
 
 /// What one sign-in sends to the provider and expects back, all made from one secret of the browser: nothing has to be

@@ -1,5 +1,5 @@
 import COpenSSL
-import Signatures
+import Digests
 
 /// Checks signatures of the form JWS uses for RS256.
 final class RSAPublicKey: @unchecked Sendable {

@@ -1,4 +1,5 @@
 import Contracts
+import Digests
 import Signatures
 import Storage
 

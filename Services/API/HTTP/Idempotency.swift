@@ -1,6 +1,6 @@
 import Chassis
+import Digests
 import Hummingbird
-import Signatures
 import Storage
 import StrictJSON
 

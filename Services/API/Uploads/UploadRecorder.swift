@@ -1,6 +1,7 @@
 import AppStore
 import Chassis
 import Contracts
+import Digests
 import Kafka
 import Operations
 import Signatures

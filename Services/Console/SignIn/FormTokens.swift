@@ -1,4 +1,5 @@
 import Chassis
+import Digests
 import OpenIDConnect
 import Pipeline
 import Signatures

@@ -1,5 +1,5 @@
+import Digests
 import Mustache
-import Signatures
 
 /// The templates and assets, embedded in the binary.
 struct Templates: Sendable {

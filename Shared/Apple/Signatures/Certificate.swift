@@ -1,3 +1,5 @@
+import Digests
+
 import struct Foundation.Date
 
 /// Why bytes are rejected as a certificate.

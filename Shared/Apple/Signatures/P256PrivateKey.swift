@@ -1,3 +1,5 @@
+import Digests
+
 /// A private key on NIST P-256: the simulator's leaf, or an account's key for Apple's API.
 public struct P256PrivateKey: Sendable {
     let handle: PrivateKeyHandle

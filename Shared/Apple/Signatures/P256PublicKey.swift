@@ -1,3 +1,5 @@
+import Digests
+
 /// A public key on NIST P-256 that checks signatures of the form JWS uses for ES256.
 ///
 /// Keep it: creating one costs as much as several checks, and after some hundred checks it becomes twice as fast. Checking

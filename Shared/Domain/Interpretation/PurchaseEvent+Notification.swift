@@ -1,22 +1,17 @@
 import AppStore
 import Contracts
-import Records
-import Storage
 import Subscriptions
 
 import struct Foundation.Date
 import struct Foundation.UUID
 
-extension LedgerEntry {
-    /// Reads the ledger row and the event from a verified notification.
-    /// - Throws: `PayloadFault` where this build cannot read a payload that the verifier passed.
-    public init(_ notification: VerifiedNotification, position: LogPosition) throws {
-        let payload = try DecodedNotification(decoded: notification.decoded)
-        self.init(notification, event: PurchaseEvent(notification, payload), position: position)
-    }
-}
-
 extension PurchaseEvent {
+    /// Reads the event from a verified notification; nil where it is about no single purchase, such as `TEST`.
+    /// - Throws: `PayloadFault` where this build cannot read a payload that the verifier passed.
+    public init?(_ notification: VerifiedNotification) throws {
+        self.init(notification, try DecodedNotification(decoded: notification.decoded))
+    }
+
     /// Reads the event from a decoded payload; nil where the notification is about no single purchase.
     ///
     /// A notification without `signedDate` has the date of its transaction or renewal info, and without those the time of

@@ -1,6 +1,6 @@
+import Digests
 import Foundation
 import Kafka
-import Signatures
 
 /// What shows that an offset still means what it meant when it was stored: digests of records before it.
 ///

@@ -1,7 +1,7 @@
 import Chassis
+import Digests
 import Kafka
 import Records
-import Signatures
 
 import struct Foundation.Data
 import class Foundation.FileManager

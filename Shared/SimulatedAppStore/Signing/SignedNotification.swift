@@ -1,4 +1,5 @@
 import Contracts
+import Digests
 import Signatures
 
 /// A notification as it is posted, with its entry in the record.

@@ -1,4 +1,5 @@
 import Contracts
+import Interpretation
 import Records
 import Subscriptions
 
@@ -21,6 +22,12 @@ public struct LedgerEntry: Sendable {
         self.notification = notification
         self.event = event
         self.position = position
+    }
+
+    /// Reads the event from the notification.
+    /// - Throws: `PayloadFault` where this build cannot read a payload that the verifier passed.
+    public init(_ notification: VerifiedNotification, position: LogPosition) throws {
+        self.init(notification, event: try PurchaseEvent(notification), position: position)
     }
 
     var uuid: UUID { notification.notificationUUID }

@@ -1,4 +1,5 @@
 import Contracts
+import Digests
 import Signatures
 
 /// The secret that a backend sends: `sk_live_` or `sk_test_`, 256 random bits, and a checksum of both.

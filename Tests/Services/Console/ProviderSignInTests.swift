@@ -1,6 +1,6 @@
+import Digests
 import Foundation
 import OpenIDConnect
-import Signatures
 import Storage
 import Testing
 

@@ -1,4 +1,5 @@
 import Chassis
+import Digests
 import Foundation
 import Hummingbird
 import NIOCore

@@ -1,8 +1,8 @@
 import AsyncHTTPClient
 import Contracts
+import Digests
 import Foundation
 import Hummingbird
-import Signatures
 import StrictJSON
 import Synchronization
 import TestSupport

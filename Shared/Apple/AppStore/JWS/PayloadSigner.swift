@@ -1,3 +1,4 @@
+import Digests
 import Signatures
 
 /// Signs payloads under one header as the App Store does.

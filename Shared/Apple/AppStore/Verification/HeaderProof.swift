@@ -1,3 +1,4 @@
+import Digests
 import Signatures
 
 /// A header whose chain is proven, prepared for its payloads.

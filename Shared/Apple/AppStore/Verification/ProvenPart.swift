@@ -1,4 +1,4 @@
-import Signatures
+import Digests
 
 import struct Foundation.UUID
 

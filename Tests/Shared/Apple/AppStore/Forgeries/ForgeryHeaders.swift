@@ -1,4 +1,5 @@
 import AppStore
+import Digests
 import Foundation
 import Signatures
 

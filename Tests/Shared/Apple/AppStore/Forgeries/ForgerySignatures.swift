@@ -1,5 +1,6 @@
 import AppStore
 import Development
+import Digests
 import Foundation
 import Signatures
 

@@ -1,4 +1,4 @@
-import Signatures
+import Digests
 import Testing
 
 @Suite struct SHA256HashTests {
