@@ -23,7 +23,9 @@ extension EndToEnd {
 
                     // One-time purchases have no status, and no renewal info to fetch.
                     let customer = try #require(
-                        try await apple.customers().first { $0.environment == "Production" && $0.status != nil })
+                        try await apple.customers().first {
+                            $0.environment == "Production" && $0.status != nil && $0.appAccountToken != nil
+                        })
                     let production = ["--app", "com.example.app", "--environment", "Production"]
                     let order = try #require(customer.orderIds.first)
                     let found = try await apple.storekeeper(["lookup", "order", order] + production)
@@ -34,7 +36,8 @@ extension EndToEnd {
 
                     try await Self.fetchCustomers(customer.originalTransactionId, apple, production)
                     try await Self.history(customer.originalTransactionId, apple, production)
-                    try await Self.importCustomers(customer.originalTransactionId, apple, production)
+                    try await Self.importCustomers(
+                        customer.originalTransactionId, of: #require(customer.appAccountToken), apple, production)
                     try await Self.extend(customer.originalTransactionId, apple)
                     let token = try await apple.storekeeper(["token", "--app", "com.example.app"])
                     #expect(token.ending == .exit(0) && token.text.split(separator: ".").count == 3)
@@ -98,8 +101,11 @@ extension EndToEnd {
             #expect(unknown.ending == .exit(1), "\(unknown.log)")
         }
 
-        /// A customer with a purchase, one with a wrong one, one who exists with another token, and a broken line.
-        private static func importCustomers(_ id: String, _ apple: SimulatedApple, _ options: [String]) async throws {
+        /// A customer with the purchase of another, one with a wrong one, one who exists with another token, a broken line, and the
+        /// customer whom Apple names.
+        private static func importCustomers(
+            _ id: String, of account: String, _ apple: SimulatedApple, _ options: [String]
+        ) async throws {
             let file = apple.services.processes.plan.directory + "/import.jsonl"
             _ = try await apple.storekeeper(["customers", "add", "third"] + options)
             try Data(
@@ -108,6 +114,7 @@ extension EndToEnd {
                 {"customerId":"second","originalTransactionId":"404"}
                 {"customerId":"third","appAccountToken":"\(UUID().uuidString)"}
                 no row
+                {"customerId":"named","appAccountToken":"\(account)","originalTransactionId":"\(id)"}
 
                 """.utf8
             ).write(to: URL(fileURLWithPath: file))
@@ -127,19 +134,19 @@ extension EndToEnd {
                 return (try JSONDecoder().decode(Summary.self, from: Data(outcome.text.utf8)), rows)
             }
             let dry = try await run("--dry-run")
-            #expect(dry.0.outcomes == ["created": 2, "conflict": 1, "invalid": 1] && dry.0.purchases == 0)
+            #expect(dry.0.outcomes == ["otherAccount": 1, "created": 2, "conflict": 1, "invalid": 1] && dry.0.purchases == 0)
             let known = try await apple.storekeeper(["customers", "show", "first"] + options)
             #expect(known.ending == .exit(1), "a dry run changes nothing")
             let first = try await run()
             #expect(
                 first.1 == [
-                    Row(line: 1, outcome: "created"), Row(line: 2, outcome: "failed"),
-                    Row(line: 3, outcome: "conflict"),
-                    Row(line: 4, outcome: "invalid"),
+                    Row(line: 1, outcome: "otherAccount"), Row(line: 2, outcome: "failed"),
+                    Row(line: 3, outcome: "conflict"), Row(line: 4, outcome: "invalid"),
+                    Row(line: 5, outcome: "created"),
                 ])
             #expect(first.0.purchases == 2 && first.0.fetchedBefore == 0)
             let second = try await run()
-            #expect(second.1.map(\.outcome) == ["known", "failed", "conflict", "invalid"])
+            #expect(second.1.map(\.outcome) == ["otherAccount", "failed", "conflict", "invalid", "known"])
             #expect(second.0.fetchedBefore == 1, "what was fetched is not fetched again")
         }
 

@@ -78,6 +78,8 @@ struct SimulatedApple: Sendable {
         var originalTransactionId: String
         /// Apple's number; 1 is active.
         var status: Int?
+        /// The account that the newest transaction names.
+        var appAccountToken: String?
         var orderIds: [String]
     }
 

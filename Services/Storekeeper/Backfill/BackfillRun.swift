@@ -13,6 +13,8 @@ struct BackfillRun: Sendable {
         var signedObjects = 0
         /// Failed customers by original transaction id, with the reason.
         var rejected: [String: String] = [:]
+        /// The account that the newest transaction of a purchase names, by original transaction id.
+        var accounts: [String: UUID] = [:]
     }
 
     let client: AppStoreServerAPI
@@ -24,6 +26,7 @@ struct BackfillRun: Sendable {
 
     private struct Customer: Sendable {
         var id: String
+        var appAccountToken: UUID?
         var outcome: Result<Int, Rejected>
     }
 
@@ -48,6 +51,7 @@ struct BackfillRun: Sendable {
             while let customer = try await group.next() {
                 if let id = waiting.next() { group.addTask { try await self.customer(id) } }
                 tally.customers += 1
+                tally.accounts[customer.id] = customer.appAccountToken
                 switch customer.outcome {
                 case .success(let count): tally.signedObjects += count
                 case .failure(let rejected): tally.rejected[customer.id] = rejected.reason
@@ -87,7 +91,8 @@ struct BackfillRun: Sendable {
                 return Customer(id: id, outcome: .failure(Rejected(reason: "verification failed: \(rejection)")))
             }
             try journal.note(id)
-            return Customer(id: id, outcome: .success(history.signed.count))
+            return Customer(
+                id: id, appAccountToken: history.account(of: id), outcome: .success(history.signed.count))
         } catch let error as KafkaError {
             let end = error.hint == nil ? "." : ""
             throw CommandError(
@@ -126,10 +131,21 @@ struct BackfillRun: Sendable {
         /// As Apple signed them, with what it answered beside them.
         var signed: [(jws: [UInt8], status: AnsweredStatus?)] = []
         var rejections: [VerificationFailure] = []
+        private var transactions: [JWSTransactionDecodedPayload] = []
+
+        /// The account that the newest transaction of a purchase names.
+        func account(of id: String) -> UUID? {
+            let newest = transactions.filter { $0.originalTransactionId == id }.max { one, other in
+                (one.signedDate ?? .distantPast) < (other.signedDate ?? .distantPast)
+            }
+            return newest?.appAccountToken.flatMap { UUID(uuidString: $0) }
+        }
 
         mutating func add<Value>(_ item: SignedItem<Value>, _ status: AnsweredStatus? = nil) {
             switch item.proof {
-            case .success: signed.append((item.jws, status))
+            case .success:
+                signed.append((item.jws, status))
+                if let transaction = item.value as? JWSTransactionDecodedPayload { transactions.append(transaction) }
             case .failure(let rejection): rejections.append(rejection)
             }
         }

@@ -16,11 +16,12 @@ struct Import: Subcommand {
             FILE has one JSON object per line: customerId, and where known appAccountToken, originalTransactionId, \
             receipt (base64). Each customer gets a token or keeps the given one. Purchases of the row for which \
             Apple names no account become the customer's, and Apple is asked for the whole history. The file of --outcomes gets one \
-            JSON object per line: line, customerId, outcome (created, known, conflict, invalid, failed) and a reason. The \
+            JSON object per line: line, customerId, outcome (created, known, otherAccount, conflict, invalid, failed) and a reason; \
+            with otherAccount the customer is stored, and a purchase of the row stays with the account that Apple names. The \
             progress file makes the command resumable: after an interruption, or to retry what failed, run it again. Receipts \
             are not verified; what Apple answers about them is.
 
-            Exit codes: 0 complete; 1 some rows have the outcome conflict, invalid or failed, or a dependency was \
+            Exit codes: 0 complete; 1 some rows have the outcome otherAccount, conflict, invalid or failed, or a dependency was \
             unavailable; 130 interrupted.
 
             Example: storekeeper import customers.jsonl --app com.example.app --environment Production --dry-run
@@ -58,17 +59,19 @@ struct Import: Subcommand {
             var results = list.faults.map { ImportResult(line: $0.line, outcome: "invalid", reason: $0.reason) }
             let display = ProgressDisplay()
             var shown = ProgressLine(noun: "customers", total: list.rows.count, done: 0, elapsed: .zero)
+            var tokens: [Int: UUID] = [:]
             for row in list.rows {
-                let outcome = try await run.outcome(of: row, isDryRun: dryRun)
-                results.append(ImportResult(row, outcome))
+                let mapped = try await run.outcome(of: row, isDryRun: dryRun)
+                tokens[row.line] = mapped.appAccountToken
+                results.append(ImportResult(row, mapped))
                 shown.done += 1
                 display.show(shown, isLast: shown.done == shown.total)
             }
             var summary = ImportSummary(dryRun: dryRun, results)
             if let kafka {
                 let rows = list.rows.filter { row in results.contains { $0.line == row.line && $0.isMapped } }
-                let failed = try await fetch(rows, client, kafka, in: context, &summary)
-                results = results.map { $0.joined(failed) }
+                let fetched = try await fetch(rows, tokens, client, kafka, in: context, &summary)
+                results = results.map { $0.joined(fetched) }
             }
             summary.count(results)
             try write(results)
@@ -82,11 +85,11 @@ struct Import: Subcommand {
         if !summary.isWhole, !dryRun { throw Exit.failed.code }
     }
 
-    /// - Returns: why Apple could not be asked about a purchase, by its id.
+    /// - Parameter tokens: of the customers, by line.
     private func fetch(
-        _ rows: [ImportList.Row], _ client: AppStoreServerAPI, _ kafka: KafkaConfiguration,
+        _ rows: [ImportList.Row], _ tokens: [Int: UUID], _ client: AppStoreServerAPI, _ kafka: KafkaConfiguration,
         in context: CommandContext, _ summary: inout ImportSummary
-    ) async throws -> [Int: String] {
+    ) async throws -> ImportFetched {
         let journal = try BackfillJournal(
             at: customers.progressFile, of: "\(client.app.bundleId) \(client.environment.rawValue)")
         // One purchase brings the customer's whole history, of which the others are a part: but a row may be wrong.
@@ -107,13 +110,16 @@ struct Import: Subcommand {
         }
         await producer.close(deadline: .seconds(5))
         summary.signedObjects = counts.signedObjects
-        var failed: [Int: String] = [:]
+        var fetched = ImportFetched()
         for row in rows {
             for id in row.originalTransactionIds {
-                if let reason = counts.rejected[id] { failed[row.line] = "\(id): \(reason)" }
+                if let reason = counts.rejected[id] { fetched.failures[row.line] = "\(id): \(reason)" }
+                if let named = counts.accounts[id], named != tokens[row.line] {
+                    fetched.withheld[row.line, default: []].append(id)
+                }
             }
         }
-        return failed
+        return fetched
     }
 
     private func write(_ results: [ImportResult]) throws {

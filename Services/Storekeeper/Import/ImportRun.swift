@@ -10,10 +10,21 @@ struct ImportRun {
     enum Outcome: String, Sendable, Encodable {
         case created
         case known
+        /// The customer is stored, and another account keeps a purchase of the row.
+        case otherAccount
         /// The customer has another token, or the token another customer.
         case conflict
         /// The line cannot be used.
         case invalid
+    }
+
+    /// A row's customer, and what the customer does not get.
+    struct Mapped {
+        var outcome: Outcome
+        /// Nil where the customer is not stored.
+        var appAccountToken: UUID?
+        /// The purchases of the row that another account has.
+        var withheld: [String] = []
     }
 
     let records: CustomerRecords
@@ -23,27 +34,35 @@ struct ImportRun {
     let context: CommandContext
 
     /// - Parameter isDryRun: looks, and writes nothing.
-    func outcome(of row: ImportList.Row, isDryRun: Bool) async throws -> Outcome {
-        let (outcome, token) = try await mapped(row, isDryRun: isDryRun)
-        guard let token, !isDryRun, !row.originalTransactionIds.isEmpty else { return outcome }
-        // It does not take a purchase from the account that Apple names.
-        let now = context.now()
-        try await claims.add(
-            row.originalTransactionIds.map { id in
-                AccountClaim(
-                    key: SubscriptionKey(environment: environment, originalTransactionId: id), bundleId: bundleId,
-                    appTransactionId: nil, appAccountToken: token.uuidString.lowercased(),
-                    evidence: .operator, since: now)
-            })
-        return outcome
+    func outcome(of row: ImportList.Row, isDryRun: Bool) async throws -> Mapped {
+        var (outcome, token) = try await mapped(row, isDryRun: isDryRun)
+        guard outcome != .conflict, !row.originalTransactionIds.isEmpty else {
+            return Mapped(outcome: outcome, appAccountToken: token)
+        }
+        if let token, !isDryRun {
+            // It does not take a purchase from the account that Apple names.
+            let now = context.now()
+            try await claims.add(
+                row.originalTransactionIds.map { id in
+                    AccountClaim(
+                        key: SubscriptionKey(environment: environment, originalTransactionId: id), bundleId: bundleId,
+                        appTransactionId: nil, appAccountToken: token.uuidString.lowercased(),
+                        evidence: .operator, since: now)
+                })
+        }
+        let withheld = try await claims.withheld(
+            row.originalTransactionIds, from: token, isClaimed: !isDryRun, of: bundleId, in: environment)
+        if !withheld.isEmpty { outcome = .otherAccount }
+        return Mapped(outcome: outcome, appAccountToken: token, withheld: withheld)
     }
 
     private func mapped(_ row: ImportList.Row, isDryRun: Bool) async throws -> (Outcome, UUID?) {
         if isDryRun {
             guard let stored = try await records.find(row.customerId, of: bundleId, in: environment) else {
-                return (.created, nil)
+                return (.created, row.appAccountToken)
             }
-            return row.appAccountToken.map { $0 == stored.appAccountToken } ?? true ? (.known, nil) : (.conflict, nil)
+            let isSame = row.appAccountToken.map { $0 == stored.appAccountToken } ?? true
+            return isSame ? (.known, stored.appAccountToken) : (.conflict, nil)
         }
         let wanted = CustomerRecords.Customer(
             id: row.customerId, environment: environment, bundleId: bundleId,

@@ -4,7 +4,7 @@ import Operations
 struct ImportResult: Encodable, Sendable, Equatable {
     var line: Int
     var customerId: String?
-    /// `created`, `known`, `conflict`, `invalid` or `failed`.
+    /// `created`, `known`, `otherAccount`, `conflict`, `invalid` or `failed`.
     var outcome: String
     var reason: String?
 
@@ -14,25 +14,43 @@ struct ImportResult: Encodable, Sendable, Equatable {
         self.reason = reason
     }
 
-    init(_ row: ImportList.Row, _ outcome: ImportRun.Outcome) {
+    init(_ row: ImportList.Row, _ mapped: ImportRun.Mapped) {
         line = row.line
         customerId = row.customerId
-        self.outcome = outcome.rawValue
-        if outcome == .conflict {
-            reason = "the customer has another appAccountToken, or this token belongs to another customer"
+        outcome = mapped.outcome.rawValue
+        switch mapped.outcome {
+        case .conflict: reason = "the customer has another appAccountToken, or this token belongs to another customer"
+        case .otherAccount: reason = Self.sentence(mapped.withheld)
+        case .created, .known, .invalid: break
         }
     }
 
-    /// Whether the customer is stored as the row says.
-    var isMapped: Bool { outcome == "created" || outcome == "known" }
+    private static func sentence(_ withheld: [String]) -> String {
+        "the customer is stored; another account has \(withheld.joined(separator: ", ")): storekeeper account or customers shared "
+            + "shows it, and customers choose gives it to this one"
+    }
 
-    /// With the failures of Apple's answers, by line.
-    func joined(_ failed: [Int: String]) -> ImportResult {
-        guard let reason = failed[line] else { return self }
+    /// Whether the customer is stored as the row says.
+    var isMapped: Bool { ["created", "known", "otherAccount"].contains(outcome) }
+
+    /// With what Apple's answers said, by line: failures, and purchases for which Apple names another account.
+    func joined(_ fetched: ImportFetched) -> ImportResult {
         var result = self
-        (result.outcome, result.reason) = ("failed", reason)
+        if let reason = fetched.failures[line] {
+            (result.outcome, result.reason) = ("failed", reason)
+        } else if let withheld = fetched.withheld[line], outcome != "otherAccount" {
+            (result.outcome, result.reason) = ("otherAccount", Self.sentence(withheld))
+        }
         return result
     }
+}
+
+/// What Apple's answers said about rows, by line.
+struct ImportFetched: Sendable {
+    /// Why Apple could not be asked about a purchase.
+    var failures: [Int: String] = [:]
+    /// The purchases for which Apple names another account.
+    var withheld: [Int: [String]] = [:]
 }
 
 /// The result of an import, or of its dry run.

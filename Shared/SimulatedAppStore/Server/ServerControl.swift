@@ -77,6 +77,9 @@ struct ServerControl: Sendable {
             json.member("environment", subscriber.newest.app.environment.rawValue)
             json.member("originalTransactionId", subscriber.originalTransactionId)
             if let status = subscriber.newest.status { json.member("status", status) }
+            if let token = subscriber.newest.customer?.appAccountToken {
+                json.member("appAccountToken", token.uuidString.lowercased())
+            }
             json.beginArray("transactionIds")
             for transaction in subscriber.transactions { json.element(transaction.purchase.transactionId) }
             json.endArray()

@@ -3,6 +3,7 @@ import Postgres
 import Subscriptions
 
 import struct Foundation.Date
+import struct Foundation.UUID
 
 /// The claims of the app's accounts to purchases, and the Apple accounts that several of them share.
 public struct CustomerStore: Sendable {
@@ -29,6 +30,18 @@ public struct CustomerStore: Sendable {
                 try OwnershipStore.decide(ClaimStatements.changes(written[0]), at: last, in: transaction)
             }
         }
+    }
+
+    /// Purchases that another account may use and this one may not.
+    /// - Parameters:
+    ///   - account: nil means one that has no claims.
+    ///   - isClaimed: whether the account's claims are stored. Before, only a purchase for which Apple names another account
+    ///     counts: whether a claim would come first is not known.
+    package func withheld(
+        _ ids: [String], from account: UUID?, isClaimed: Bool, of bundleId: String, in environment: StoreEnvironment
+    ) async throws -> [String] {
+        try await connection.execute(Self.withheld, environment.rawValue, bundleId, ids, account, isClaimed)
+            .map { row in try row.value("original_transaction_id") }
     }
 
     /// An Apple account that several of the app's accounts use.
@@ -74,6 +87,19 @@ public struct CustomerStore: Sendable {
             }
         }
     }
+
+    static let withheld = Statement(
+        "customer-withheld",
+        """
+        select original_transaction_id
+        from purchase_account
+        where environment = $1::text::store_environment and bundle_id = $2::text
+            and original_transaction_id = any ($3::text[])
+        group by original_transaction_id
+        having bool_or(may_use and app_account_token is distinct from $4::uuid and ($5::boolean or because = 'owner'))
+            and not bool_or(may_use and app_account_token is not distinct from $4::uuid)
+        order by original_transaction_id
+        """)
 
     static let claims = Statement(
         "customer-claims",

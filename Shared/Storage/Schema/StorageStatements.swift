@@ -31,7 +31,7 @@ public enum StorageStatements {
             OutboxStore.announcement, OutboxStore.withdraw, OutboxStore.requests, OutboxStore.requestsPublished,
             ProductStore.levels, ProductStore.setLevels, ProductStore.setDurations,
             ProductStore.configured, ProductStore.durations,
-            CustomerStore.claims, CustomerStore.shared, ClaimStatements.upsert, ClaimStatements.notice,
+            CustomerStore.withheld, CustomerStore.claims, CustomerStore.shared, ClaimStatements.upsert, ClaimStatements.notice,
             SharingStore.policies, SharingStore.policy, SharingStore.setPolicy, SharingStore.chosen,
             SharingStore.choose,
             SharingStore.unchoose, SharingStore.contested,
