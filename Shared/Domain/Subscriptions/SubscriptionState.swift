@@ -46,7 +46,7 @@ extension Subscription {
     /// Why the purchase gives no access at a moment at which no access period runs.
     func stateWithoutAccess(at moment: Date) -> SubscriptionState {
         guard let transaction else { return stateByStatus ?? .unknown }
-        if isRevoked { return .revoked }
+        if isRevoked { return stateBeforeRevokedPeriod(at: moment) ?? .revoked }
         switch transaction.kind {
         case .consumable: return .consumed
         case .nonRenewing: return .expired
@@ -66,6 +66,19 @@ extension Subscription {
             return retryState(after: end, at: moment)
         }
         return renewalOfProduct?.autoRenewStatus == false ? .expired : .overdue
+    }
+
+    /// Of a renewal that was refunded before it began: what Apple's status says since of the period before. Nil where the status is
+    /// about the refund.
+    private func stateBeforeRevokedPeriod(at moment: Date) -> SubscriptionState? {
+        guard let transaction, let revokedAt = transaction.revokedAt, revokedAt <= transaction.beginning,
+            let statusVersion, statusVersion.signedDate >= revokedAt
+        else { return nil }
+        switch status {
+        case 2: return .expired
+        case 3: return retryState(after: transaction.beginning, at: moment)
+        default: return nil
+        }
     }
 
     private func retryState(after end: Date, at moment: Date) -> SubscriptionState {

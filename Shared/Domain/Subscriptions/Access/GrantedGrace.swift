@@ -36,14 +36,18 @@ extension AccessScheduleBuilder {
         // G2: what was charged since, and what begins at the end of the period or later, takes its place.
         let (begun, next) = paid.reduce(into: ([PaidPeriod](), [Date]())) { parts, period in
             let beginning = period.facts.beginning
-            let isLater = due.map { $0.timeIntervalSince(beginning) < Self.shortestHole } ?? false
+            // Seats may be bought in the last second of the period that ends then.
+            let isLater =
+                due.map { $0.timeIntervalSince(beginning) < Self.shortestHole && !period.nominallyEnds(at: $0) }
+                ?? false
             if beginning > grace.signedDate || isLater { parts.1.append(beginning) } else { parts.0.append(period) }
         }
         let last = begun.filter { !$0.isEmpty }.max { $0.end < $1.end }
         if let last, !isAbout(last, grace) { return nil }
         // Signed before the end of a period whose transaction is unknown: that period still runs.
         let start = last.map { max($0.end, due ?? $0.end) } ?? min(due ?? grace.endsAt, grace.signedDate)
-        let revoked = last.flatMap { revocation(of: $0, in: paid, grace) }
+        let isOfLast = last.map { last in due.map(last.nominallyEnds) ?? true } ?? false
+        let revoked = isOfLast ? last.flatMap { revocation(of: $0, in: paid, grace) } : nil
         let end = ([grace.endsAt, closed(grace), revoked].compactMap(\.self) + next).min() ?? grace.endsAt
         guard let product = grace.productId ?? last?.facts.productId ?? subscription.transaction?.productId, start < end
         else { return nil }
@@ -52,13 +56,11 @@ extension AccessScheduleBuilder {
             productId: product)
     }
 
-    /// Whether a grace period is about the end of this period: Apple's status is 4, or the end that Apple names is that end, or, in
-    /// older payloads, the renewal info was signed in the second half of the period.
+    /// Whether a grace period is about the end of this period or of an unknown later one: Apple's status is 4, or this period is over
+    /// at the end that Apple names, or, in older payloads, the renewal info was signed in the second half of the period.
     private func isAbout(_ period: PaidPeriod, _ grace: GracePeriod) -> Bool {
         if statuses(of: grace).contains(where: { $0.status == 4 }) { return true }
-        if let due = grace.periodEndsAt, let end = period.facts.expiresDate {
-            return end.timeIntervalSince(due) < Self.shortestHole
-        }
+        if let due = grace.periodEndsAt { return period.end.timeIntervalSince(due) < Self.shortestHole }
         return grace.signedDate.timeIntervalSince(period.start) > period.end.timeIntervalSince(grace.signedDate)
     }
 

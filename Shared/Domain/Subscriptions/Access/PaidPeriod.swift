@@ -40,9 +40,11 @@ package struct PaidPeriod {
             if let end = next.endOfRenewed(in: periods, early: early) { next.start = end }
             let running = periods.indices.filter { next.start < periods[$0].end }
             if next.isPurchase {
-                // A4, and A6 for seats.
-                for index in running where !next.addsSeats(to: periods[index]) { periods[index].end = next.start }
-                if !running.contains(where: { next.addsSeats(to: periods[$0]) }) { purchase = next }
+                // A4, and A6 for seats: they replace nothing, nor a renewal of the period that was charged before them.
+                if !running.contains(where: { next.addsSeats(to: periods[$0]) }) {
+                    for index in running { periods[index].end = next.start }
+                    purchase = next
+                }
             } else if let purchase, next.wasChargedBefore(purchase, renewal, early: early),
                 !ordered.contains(where: { $0.facts.isRenewal && $0.facts.beginning == next.facts.expiresDate })
             {
@@ -79,12 +81,22 @@ package struct PaidPeriod {
 
     private var nominalEnd: Date { facts.expiresDate ?? .forever }
 
+    /// Whether the transaction, revoked or not, ends at a moment; what Apple signs with and without a fraction of a second is one.
+    func nominallyEnds(at moment: Date) -> Bool {
+        abs(nominalEnd.timeIntervalSince(moment)) < AccessScheduleBuilder.shortestHole
+    }
+
     /// A3: the end of the running period, for a renewal that is dated at its charge on that period's last day: it begins on the
-    /// renewal date, as a downgrade does. Nil for others, and in the sandbox, where it is not documented how early Apple charges.
+    /// renewal date, as a downgrade does. So it does where it was refunded and Apple signed the running period since, which was
+    /// extended then. Nil for others, and in the sandbox, where it is not documented how early Apple charges.
     private func endOfRenewed(in periods: [PaidPeriod], early: TimeInterval) -> Date? {
         guard !isPurchase, early == BillingRules.day else { return nil }
-        return periods.last {
-            start < $0.end && $0.start < start && $0.nominalEnd.timeIntervalSince(start) <= early
+        return periods.last { running in
+            let isExtended =
+                facts.revokedAt.map { $0 < running.facts.signedDate } ?? false && !running.facts.isUpgraded
+                && running.facts.productId == facts.productId
+            return start < running.end && running.start < start
+                && (running.nominalEnd.timeIntervalSince(start) <= early || isExtended)
         }?.nominalEnd
     }
 

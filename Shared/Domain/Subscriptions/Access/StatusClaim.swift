@@ -76,12 +76,15 @@ extension AccessScheduleBuilder {
 
     /// S6: the time that a revocation took out of a claim: of transactions that Apple revoked after the status, and of one that
     /// ends at the renewal date, which is of the newest transaction, revoked or not. Before a transaction's beginning another
-    /// period ran. Of the transactions with seats another one of the period may be paid.
+    /// period ran. Of the transactions with seats another one of the period may be paid: there the status counts that Apple
+    /// signed after the revocation, also where the transaction was signed again.
     private func revoked(in paid: [PaidPeriod], since statusVersion: EventVersion, by renewalDate: Date?) -> [Interval]
     {
         paid.compactMap { period in
             guard let revokedAt = period.facts.revokedAt,
-                period.transaction.version > statusVersion || period.facts.explains(renewalDate)
+                period.facts.additionalTransactionReason != nil
+                    ? revokedAt > statusVersion.signedDate
+                    : period.transaction.version > statusVersion || period.facts.explains(renewalDate)
             else { return nil }
             return Interval(
                 from: max(revokedAt, period.facts.beginning), to: period.facts.expiresDate ?? .forever)

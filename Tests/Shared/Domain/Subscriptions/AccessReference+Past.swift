@@ -53,7 +53,11 @@ extension AccessReference {
         }
         let before = transactions.filter { !isSinceDue($0) }
         let last = before.max { ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast) }
-        let from = due ?? last?.expiresDate ?? signed
+        // An upgrade ended it at the latest when Apple signed that.
+        let over = last.flatMap {
+            $0.isUpgraded ? [$0.expiresDate, $0.signedDate].compactMap(\.self).min() : $0.expiresDate
+        }
+        let from = due ?? over ?? signed
         guard (before.isEmpty ? min(from, signed) : from) <= moment else { return [nil] }
         if transactions.contains(where: { isSinceDue($0) && ($0.purchaseDate ?? moment) <= moment }) { return [nil] }
         // Denied: the period is over, and there is no grace period.

@@ -128,7 +128,14 @@ struct AccessReference {
                 return !isRenewal(purchase) && start < date && date <= from
                     && purchase.transactionId != one.transactionId
             }
-            return !isReplaced && start < from && from < end && end <= from.addingTimeInterval(earlyCharge)
+            // Of a renewal that was charged before a purchase nothing is left to renew.
+            let isLost = transactions.contains { chargedBefore(other, from: start, $0) }
+            // Signed since the refund of its renewal, it was extended.
+            let isExtended =
+                one.revocationDate.map { min($0, one.signedDate) < other.signedDate } ?? false && !other.isUpgraded
+                && other.productId == one.productId
+            return !isReplaced && !isLost && start < from && from < end
+                && (end <= from.addingTimeInterval(earlyCharge) || isExtended)
                 && other.revocationDate.map { min($0, other.signedDate) > from } ?? true
                 && !(other.isUpgraded && other.signedDate <= from)
         }
@@ -191,8 +198,11 @@ struct AccessReference {
 
     /// A renewal begins where a period ends, never within one: if it would, it was charged early and before the purchase.
     func chargedBefore(_ renewal: TransactionFacts, _ purchase: TransactionFacts) -> Bool {
-        guard let begin = start(of: renewal), let from = purchase.purchaseDate, let end = purchase.expiresDate
-        else { return false }
+        start(of: renewal).map { chargedBefore(renewal, from: $0, purchase) } ?? false
+    }
+
+    private func chargedBefore(_ renewal: TransactionFacts, from begin: Date, _ purchase: TransactionFacts) -> Bool {
+        guard let from = purchase.purchaseDate, let end = purchase.expiresDate else { return false }
         return isRenewal(renewal) && !isRenewal(purchase) && from <= begin && begin < end
             && begin <= from.addingTimeInterval(earlyCharge)
     }

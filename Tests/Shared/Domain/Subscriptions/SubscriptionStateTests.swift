@@ -25,6 +25,14 @@ import Testing
             name: "auto-renew off, after the end", transaction: Sample.period(), renewal: Sample.renewal(on: false),
             day: 31, state: .expired),
         Case(
+            name: "the renewal was refunded before it began, and the next charge failed",
+            transaction: Sample.period(from: 30, to: 60, signed: 29.6, revoked: 29.5), status: 3, day: 31,
+            state: .billingRetry),
+        Case(
+            name: "the renewal was refunded before it began, and the subscription ended",
+            transaction: Sample.period(from: 30, to: 60, signed: 29.6, revoked: 29.5), status: 2, day: 31,
+            state: .expired),
+        Case(
             name: "in grace", transaction: Sample.period(), renewal: Sample.renewal(retry: true, grace: 46, signed: 30),
             day: 45, state: .gracePeriod),
         Case(

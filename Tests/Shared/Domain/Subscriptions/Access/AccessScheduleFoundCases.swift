@@ -5,6 +5,69 @@ extension AccessScheduleTests {
     /// Scenarios that failed once, shortened by hand.
     static let foundByScenarios: [Case] = [
         Case(
+            name: "G2 seats that are bought in the last second of a period do not take the place of its grace period",
+            events: [
+                start,
+                event(
+                    "METADATA_UPDATE", 29.999_995, 1, Sample.seats(bought("2", "gold", 29.999_995, 30)),
+                    renewal("gold", 30, signed: 29.999_995)),
+                event(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4,
+                    Sample.seats(bought("2", "gold", 29.999_995, 30, signed: 30)),
+                    renewal("gold", 30, signed: 30, grace: 46, retry: true)),
+            ], access: [(29, "gold"), (30, "gold"), (45.9, "gold"), (46, nil)]),
+        Case(
+            name: "A6 seats that are bought after the early charge of a renewal do not end the renewal",
+            events: [
+                start,
+                event(
+                    "METADATA_UPDATE", 29.1, 1, Sample.seats(bought("2", "gold", 29.1, 30)),
+                    renewal("gold", 30, signed: 29.1)),
+                event(
+                    "DID_RENEW", 29.5, 1, bought("3", "gold", 29.5, 60, signed: 29.5, reason: "RENEWAL"),
+                    renewal("gold", 60, signed: 29.5)),
+                event(
+                    "REFUND", 40, 5, bought("3", "gold", 29.5, 60, signed: 40, reason: "RENEWAL", revoked: 40),
+                    renewal("gold", 60, signed: 40)),
+            ], access: [(29.2, "gold"), (29.9, "gold"), (30, "gold"), (39.9, "gold"), (40, nil)]),
+        Case(
+            name: "S6 a refund of seats that Apple signed again says no more than the status 1 after it",
+            events: [
+                start,
+                event(
+                    "REFUND", 20, 1, Sample.seats(bought("1", "gold", 0, 30, signed: 20, revoked: 19.9)),
+                    renewal("gold", 30, signed: 20)),
+                event(
+                    "CONSUMPTION_REQUEST", 21, nil, Sample.seats(bought("1", "gold", 0, 30, signed: 21, revoked: 19.9))),
+            ], access: [(19, "gold"), (20.5, "gold"), (29.9, "gold"), (30, nil)], isUnexplained: true),
+        Case(
+            name: "G1 the grace period of an unknown upgrade, after the refund of what it replaced",
+            events: [
+                event(
+                    "DID_RENEW", 0, 1, bought("1", "gold", 0, 365, reason: "RENEWAL"), renewal("gold", 365, signed: 0)),
+                event(
+                    "REFUND", 53, 1,
+                    bought("1", "gold", 0, 365, signed: 53, reason: "RENEWAL", revoked: 53, isUpgraded: true),
+                    renewal("platinum", 60, signed: 53)),
+                event(
+                    "PRICE_CHANGE", 60.001, nil, nil, renewal("platinum", 60, signed: 60.001, grace: 76, retry: true)),
+            ], access: [(52, "gold"), (59.9, "platinum"), (60.1, "platinum"), (75.9, "platinum"), (76, nil)],
+            isUnexplained: true),
+        Case(
+            name: "A3 the running period is extended after the refund of its renewal, which was charged early",
+            events: [
+                start,
+                event(
+                    "DID_RENEW", 29.5, 1, bought("2", "gold", 29.5, 60, signed: 29.5, reason: "RENEWAL"),
+                    renewal("gold", 60, signed: 29.5)),
+                event(
+                    "REFUND", 29.6, 1, bought("2", "gold", 29.5, 60, signed: 29.6, reason: "RENEWAL", revoked: 29.6),
+                    renewal("gold", 60, signed: 29.6)),
+                event(
+                    "RENEWAL_EXTENDED", 29.7, 1, bought("1", "gold", 0, 32, signed: 29.7),
+                    renewal("gold", 32, signed: 29.7)),
+            ], access: [(29.55, "gold"), (29.65, "gold"), (31.9, "gold"), (32, nil)]),
+        Case(
             name: "an old payload of an early renewal, then an upgrade before it begins",
             events: [
                 event("SUBSCRIBED/INITIAL_BUY", 0, nil, bought("1", "silver", 0, 30, reason: nil)),
