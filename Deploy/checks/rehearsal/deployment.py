@@ -132,8 +132,8 @@ class Deployment:
 
     def replace_broker(self):
         """Its topics are made again, without their records, and what was stored under the old cluster id is under the new one."""
-        self.earlier.append((set(evidence.Evidence(self.postgres).stored), evidence.changed_messages(self.bootstrap)))
         self.stop_all()
+        self.earlier.append((set(evidence.Evidence(self.postgres).stored), evidence.changed_messages(self.bootstrap)))
         self.broker.stop()
         self.start_broker()
         self.set_up()

@@ -88,10 +88,10 @@ KINDS = [kill, kill, kill, terminate, stop, stop, rebalances, postgres.restarts,
          network("ingest", lambda deployment: [deployment.webhook_proxy], "503", "503"),
          network("Apple's API", lambda deployment: [deployment.apple_proxy], "503"), apple]
 EMBEDDED_BROKERS = [kafka.broker_down, kafka.broker_slow, kafka.broker_error, kafka.broker_error, kafka.broker_late,
-                    kafka.coordinator_moves, kafka.leader_moves]
+                    kafka.coordinator_moves, kafka.leader_moves, kafka.topics_made_again]
 KAFKA = [kafka.node_dies, kafka.node_dies, kafka.nodes_die, kafka.node_stops, kafka.nodes_restart,
          network("Kafka", lambda deployment: list(deployment.kafka.proxies.values()))]
-# Can be chosen alone. Topics are made again by name only: the fault waits until everything before it has had its effect.
+# Can be chosen alone.
 NAMED = {"lock": postgres.is_locked, "hang": postgres.stands_still, "offset": postgres.has_foreign_offset,
          "unreachable": kafka.broker_unreachable, "topics": kafka.topics_made_again}
 
