@@ -74,17 +74,18 @@ extension AccessScheduleBuilder {
         }
     }
 
-    /// S6: the time that a revocation took out of a claim: of transactions that Apple revoked after the status, and of one that
-    /// ends at the renewal date, which is of the newest transaction, revoked or not. Before a transaction's beginning another
-    /// period ran. Of the transactions with seats another one of the period may be paid: there the status counts that Apple
-    /// signed after the revocation, also where the transaction was signed again.
+    /// S6: the time that a revocation took out of a claim: of transactions that were revoked after the status, and of one that ends at
+    /// the renewal date, which is of the newest transaction, revoked or not. When Apple signed the transaction again says nothing:
+    /// Apple knew of an older revocation when it signed the status. Before a transaction's beginning another period ran. Of the
+    /// transactions with seats another one of the period may be paid.
     private func revoked(in paid: [PaidPeriod], since statusVersion: EventVersion, by renewalDate: Date?) -> [Interval]
     {
         paid.compactMap { period in
             guard let revokedAt = period.facts.revokedAt,
-                period.facts.additionalTransactionReason != nil
-                    ? revokedAt > statusVersion.signedDate
-                    : period.transaction.version > statusVersion || period.facts.explains(renewalDate)
+                revokedAt > statusVersion.signedDate || period.facts.explains(renewalDate)
+                    // Of two events of one moment the revocation counts.
+                    || revokedAt == statusVersion.signedDate && period.transaction.version != statusVersion
+                        && period.facts.additionalTransactionReason == nil
             else { return nil }
             return Interval(
                 from: max(revokedAt, period.facts.beginning), to: period.facts.expiresDate ?? .forever)

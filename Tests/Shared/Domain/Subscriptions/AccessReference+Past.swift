@@ -72,7 +72,9 @@ extension AccessReference {
                 || ["REFUND", "REVOKE"].contains(event.notificationType)
             let revoked = event.transaction.flatMap { isOfPeriod && $0.expiresDate == over ? $0.revocationDate : nil }
             let since = min(at, revoked ?? at)
-            return signed <= since && since <= moment && (over <= since || revoked != nil || event.status == 5)
+            // No grace period is longer than 28 days: what is about a period that ended earlier is about no grace period now.
+            return signed <= since && since <= moment && since.timeIntervalSince(over) < 28 * 86_400
+                && (over <= since || revoked != nil || event.status == 5)
         }
         if !denials.isEmpty { return [nil] }
         let ended = paid(at: from.addingTimeInterval(-0.001))

@@ -24,7 +24,7 @@ struct AccessReference {
 
     func unclearSandboxAnswers(at moment: Date) -> Set<String?> {
         guard events.first?.key.environment == .sandbox else { return [] }
-        let begun = transactions.filter { ($0.purchaseDate ?? moment) <= moment && $0.revocationDate == nil }
+        let begun = transactions.filter { ($0.purchaseDate ?? moment) <= moment }
         let isUnclear = begun.contains { renewal in
             isRenewal(renewal)
                 && begun.contains { purchase in
@@ -50,7 +50,10 @@ struct AccessReference {
         case 1: return whileActive(status, at: moment)
         case 4:
             if let paid = paid(at: moment) { return [paid.productId] }
-            return [isRevoked(since: status, at: moment) ? nil : graceProduct(at: moment)]
+            // A refund of another period leaves the grace period.
+            return [
+                isRevoked(since: status, endingAt: renewal?.renewalDate, at: moment) ? nil : graceProduct(at: moment)
+            ]
         case 3: return [product ?? graceProduct(at: moment)]
         case 2, 5:
             // A renewal info signed later may show a recovery that no notification reported.
@@ -284,9 +287,12 @@ struct AccessReference {
         }
     }
 
-    func isRevoked(since status: PurchaseEvent, at moment: Date) -> Bool {
+    /// - Parameter end: of the period that is meant; nil means any.
+    func isRevoked(since status: PurchaseEvent, endingAt end: Date? = nil, at moment: Date) -> Bool {
         transactions.contains { one in
-            guard let revoked = one.revocationDate, revoked > status.version.signedDate else { return false }
+            guard let revoked = one.revocationDate, revoked > status.version.signedDate,
+                end == nil || one.expiresDate == end
+            else { return false }
             return (one.purchaseDate ?? .distantPast) <= moment
         }
     }
@@ -295,7 +301,8 @@ struct AccessReference {
         guard let renewal, let grace = renewal.gracePeriodExpiresDate, moment < grace else { return nil }
         let last = transactions.max { ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast) }
         let isPaid = transactions.contains { $0.revocationDate == nil && $0.expiresDate == last?.expiresDate }
-        if status == nil, last != nil, !isPaid { return nil }
+        let due = due(in: events.filter { $0.renewal?.gracePeriodExpiresDate == grace }, before: grace)
+        if status == nil, last != nil, !isPaid, due == nil || due == last?.expiresDate { return nil }
         return renewal.productId ?? last?.productId
     }
 }

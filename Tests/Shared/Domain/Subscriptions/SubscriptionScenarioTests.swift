@@ -82,6 +82,13 @@ import Testing
                 // Of one moment the status with the greatest UUID counts, which may be another one.
                 let newest = purchase.events[...index].filter { $0.status != nil }.max { $0.version < $1.version }
                 if newest?.status != status { continue }
+                // Nothing says which of two versions of a transaction is newer that Apple signed in one moment.
+                let versions = purchase.events[...index].compactMap(\.transaction)
+                if Set(versions.map { "\($0.transactionId) \($0.signedDate)" }).count
+                    < Set(versions.map { "\($0)" }).count
+                {
+                    continue
+                }
                 // Apple does not document the status while a period is paid for that has not begun.
                 let told = Set(purchase.events[...index].compactMap(\.transaction?.transactionId))
                 let starts = purchase.charges.filter { told.contains($0.facts.transactionId) }.map(\.from)
