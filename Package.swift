@@ -180,9 +180,16 @@ let tests: [Target] = [
     .target(
         name: "TestSupport",
         dependencies: [
-            "Development", "Contracts", "Records", "Kafka", "Postgres", "Storage", "Subscriptions", logging,
+            "Development", "AppStore", "Contracts", "Records", "Kafka", "Postgres", "Storage", "Subscriptions",
+            "Threads",
+            logging,
         ],
-        path: "Tests/Support", exclude: ["Apple"], swiftSettings: strict),
+        path: "Tests/Support/TestSupport", swiftSettings: strict),
+    // What Apple's verifier must accept and reject; also the seeds of Tests/Fuzz.
+    .target(
+        name: "AppStoreSamples",
+        dependencies: ["AppStore", "Development", "Digests", "Signatures", "StrictJSON", "TestSupport"],
+        path: "Tests/Support/AppStoreSamples", swiftSettings: strict),
     tests("StrictJSONTests", "Shared/Apple/StrictJSON", ["StrictJSON", "TestSupport"]),
     tests("KafkaTests", "Shared/Framework/Kafka", ["Development", "Kafka", "CRDKafka", "TestSupport", logging]),
     tests("PostgresTests", "Shared/Framework/Postgres", ["Development", "Postgres", "TestSupport"]),
@@ -194,7 +201,7 @@ let tests: [Target] = [
         "SubscriptionsTests", "Shared/Domain/Subscriptions", ["Subscriptions", "Contracts", "Records", "TestSupport"]),
     tests(
         "AppStoreTests", "Shared/Apple/AppStore",
-        ["Development", "AppStore", "Digests", "Signatures", "StrictJSON", "TestSupport"]),
+        ["AppStoreSamples", "Development", "AppStore", "Digests", "Signatures", "StrictJSON", "TestSupport"]),
     tests(
         "StorageTests", "Shared/Storage",
         ["Development", "Storage", "Postgres", "Contracts", "Records", "Subscriptions", "TestSupport"]),
@@ -238,6 +245,7 @@ let tests: [Target] = [
     tests(
         "VerifierTests", "Services/Verifier",
         [
+            "AppStoreSamples",
             "Development", "Verifier", "SimulatedAppStore", "Bootstrap", "Chassis", "Pipeline", "Contracts", "Records",
             "AppStore", "Digests", "Signatures", "StrictJSON", "TestSupport", logging, lifecycle, hummingbird,
         ]),
@@ -263,6 +271,7 @@ let tests: [Target] = [
     tests(
         "APITests", "Services/API",
         [
+            "AppStoreSamples",
             "Development", "API", "SimulatedAppStore", "Chassis", "Contracts", "Records", "StrictJSON", "Subscriptions",
             "Storage", "Postgres", "TestSupport", "AppStore", "Digests", "Signatures", "Kafka", "Pipeline",
             "Interpretation", "Threads", logging, lifecycle, hummingbird, httpClient, nio, nioSSL,
@@ -283,6 +292,7 @@ let tests: [Target] = [
     tests(
         "StorekeeperTests", "Services/Storekeeper",
         [
+            "OperationsTests",
             "Commands", "Devkit", "Development", "Storekeeper", "Operations", "AppStore", "Signatures", "StrictJSON",
             "Contracts", "Records", "Kafka", "Interpretation", "Pipeline", "Subscriptions", "Storage", "Postgres",
             "TestSupport", arguments, logging, hummingbird,
@@ -291,6 +301,7 @@ let tests: [Target] = [
     tests(
         "OperationFacesTests", "Services/Faces",
         [
+            "APITests", "ConsoleTests", "StorekeeperTests",
             "API", "Console", "Storekeeper", "Commands", "Operations", "Chassis", "Contracts", "Records", "StrictJSON",
             "Subscriptions", "Storage", "Postgres", "TestSupport", "AppStore", "Signatures", "Kafka", arguments,
             logging, lifecycle, hummingbird, httpClient, nio,
@@ -312,9 +323,9 @@ let tests: [Target] = [
 let package = Package(
     name: "storekeeper",
     platforms: [.macOS(.v15)],
-    // The libraries for Tests/Benchmarks, a package of its own.
+    // The libraries for Tests/Benchmarks and Tests/Fuzz, packages of their own.
     products: services.map { .executable(name: commandName($0.name), targets: [$0.name]) }
-        + libraries.map { .library(name: $0.name, targets: [$0.name]) },
+        + (libraries.map(\.name) + ["AppStoreSamples"]).map { .library(name: $0, targets: [$0]) },
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration.git", exact: "1.4.0", traits: []),

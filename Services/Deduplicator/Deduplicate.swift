@@ -17,18 +17,12 @@ struct Deduplicate: Stage {
             deliveries.map {
                 SeenNotification(
                     notificationUUID: $0.message.notificationUUID, position: $0.position, seenAt: seenAt,
-                    isRedelivery: $0.message.source.isRedelivery, content: Self.digest(of: $0.message.decoded))
+                    isRedelivery: $0.message.source.isRedelivery,
+                    content: SeenNotification.digest(of: $0.message.decoded))
             })
         return zip(deliveries, isFirst).map { delivery, isFirst in
             isFirst ? .forward(UniqueNotification(unchecked: delivery.message)) : .discard(.repeated)
         }
-    }
-
-    /// FNV-1a. Only Apple can sign the content, so the hash only has to tell different contents apart.
-    static func digest(of content: [UInt8]) -> Int64 {
-        var digest: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in content { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return Int64(bitPattern: digest)
     }
 }
 

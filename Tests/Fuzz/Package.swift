@@ -23,6 +23,6 @@ let package = Package(
         target("Revocation", ["Signatures", "Development"]),
         target("JSON", ["StrictJSON"]),
         target("Ingest", ["StrictJSON"]),
-        target("Seeds", ["AppStore", "Development", "Digests", "Signatures", "StrictJSON"]),
+        target("Seeds", ["AppStore", "AppStoreSamples", "Development", "Digests", "Signatures", "StrictJSON"]),
     ]
 )

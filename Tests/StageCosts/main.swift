@@ -1,7 +1,6 @@
 import AppStore
 import Contracts
 import Foundation
-import Interpretation
 import Kafka
 import Pipeline
 import Records
@@ -54,18 +53,16 @@ func wire(_ record: ProducerRecord) -> WireRecord {
 @MainActor @inline(never) func stageDeduplicator(_ records: [WireRecord]) throws -> [WireRecord] {
     try records.map { record in
         let notification = try verified(record)
-        precondition(Deduplicate.digest(of: notification.decoded) != 0)
+        precondition(SeenNotification.digest(of: notification.decoded) != 0)
         return wire(seal.sealed(ProducerRecord(Topics.unique, UniqueNotification(unchecked: notification))))
     }
 }
 
 /// From the record of the deduplicator to the entry of the ledger, with its event.
 @MainActor @inline(never) func stageInterpretation(_ records: [WireRecord]) throws -> [LedgerEntry] {
-    let update = Update()
-    return try records.enumerated().map { offset, record in
-        guard case .forward(let entry) = update.result(on: try verified(record), at: position(offset)) else {
-            throw Unfit()
-        }
+    try records.enumerated().map { offset, record in
+        let entry = try LedgerEntry(try verified(record), position: position(offset))
+        guard entry.fault == nil else { throw Unfit() }
         return entry
     }
 }

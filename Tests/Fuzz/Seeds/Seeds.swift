@@ -1,4 +1,5 @@
 import AppStore
+import AppStoreSamples
 import Development
 import Digests
 import Foundation

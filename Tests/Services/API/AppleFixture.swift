@@ -4,6 +4,7 @@ import Foundation
 import Signatures
 import TestSupport
 
+@testable import AppStoreSamples
 @testable import SimulatedAppStore
 
 /// The simulated App Store with clients of it; what it knows is told by the test.
@@ -36,7 +37,7 @@ struct AppleFixture: Sendable {
         let key = try SimulatedKey("KEY1")
         let apps = AppRegistry(apps: [AcceptedApp(bundleId: bundleId, appAppleId: ForgeryMaterial.appAppleId)])
         let directory = try TemporaryDirectory()
-        let keys = try APIKeysFile(contentsOf: try directory.write(keys: [(bundleId, key)]), apps: apps)
+        let keys = try APIKeysFile(contentsOf: try SimulatedKey.write([(bundleId, key)], to: directory.url), apps: apps)
         directory.remove()
         let verifier = SignedDataVerifier(trust: try material.trust(), apps: apps)
         try await RunningAppStore.with(

@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import API
+@testable import AppStoreSamples
 
 /// What is asked of Apple, against the simulator's App Store Server API.
 @Suite(.hangLimit) struct AppleTests {

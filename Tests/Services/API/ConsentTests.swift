@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import API
+@testable import AppStoreSamples
 
 /// What customers consented to, and that nothing is told to Apple without it.
 @Suite(.hangLimit) struct ConsentTests {

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import API
+@testable import AppStoreSamples
 
 /// Entitlements by the names that an app gives them.
 struct DefinitionTests {

@@ -5,6 +5,7 @@ import StrictJSON
 import Testing
 
 @testable import API
+@testable import AppStoreSamples
 
 /// Customers forgotten by a backend.
 struct ErasureTests {

@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 
 @testable import API
+@testable import AppStoreSamples
+@testable import SimulatedAppStore
 
 @Suite struct OfferTests {
     static let account = UUID()
@@ -18,7 +20,7 @@ import Testing
         let key = try SimulatedKey("KEY1")
         let apps = AppRegistry(apps: [AcceptedApp(bundleId: bundleId, appAppleId: ForgeryMaterial.appAppleId)])
         let directory = try TemporaryDirectory()
-        let keys = try APIKeysFile(contentsOf: try directory.write(keys: [(bundleId, key)]), apps: apps)
+        let keys = try APIKeysFile(contentsOf: try SimulatedKey.write([(bundleId, key)], to: directory.url), apps: apps)
         directory.remove()
         let transport = APITransport()
         let clients = APIClients(

@@ -1,4 +1,5 @@
 import Contracts
+import Digests
 import Foundation
 import Postgres
 import Signatures
@@ -8,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import API
+@testable import AppStoreSamples
 
 /// The table of Documentation/API.md, each cell with several accounts at once that want a purchase of another.
 ///

@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import API
+@testable import AppStoreSamples
 
 @Suite struct RestoreTests {
     static let account = UUID()

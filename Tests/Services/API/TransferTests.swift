@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import API
+@testable import AppStoreSamples
 
 /// Purchases that restores move between accounts of an app (E6).
 struct TransferTests {

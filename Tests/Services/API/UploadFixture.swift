@@ -16,6 +16,7 @@ import TestSupport
 import Testing
 
 @testable import API
+@testable import AppStoreSamples
 
 /// The API before a broker, with keys and certificates that its prover trusts.
 struct UploadFixture: Sendable {

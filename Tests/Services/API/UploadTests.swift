@@ -10,6 +10,7 @@ import TestSupport
 import Testing
 
 @testable import API
+@testable import AppStoreSamples
 
 @Suite struct UploadTests {
     static let account = UUID()

@@ -8,6 +8,10 @@ import Subscriptions
 import TestSupport
 import Testing
 
+@testable import APITests
+@testable import ConsoleTests
+@testable import StorekeeperTests
+
 /// Walks all operations through the API, the console and the command line: each says the same before, does the same, and writes the
 /// same rows of the audit log.
 @Suite(.hangLimit) struct OperationFacesTests {

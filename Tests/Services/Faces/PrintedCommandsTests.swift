@@ -6,7 +6,9 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import ConsoleTests
 @testable import Storekeeper
+@testable import StorekeeperTests
 
 /// “The same by hand” of the console's forms: every command works as it is printed.
 @Suite(.hangLimit) struct PrintedCommandsTests {

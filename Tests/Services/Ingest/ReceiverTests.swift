@@ -4,6 +4,7 @@ import Foundation
 import Kafka
 import Records
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Chassis

@@ -51,9 +51,8 @@ final class RecoveryFixture: Sendable {
             AcceptedApp(bundleId: History.app.bundleId, appAppleId: apple.appAppleId),
             AcceptedApp(bundleId: rejectedApp, appAppleId: 2),
         ])
-        try directory.write(keys: [
-            (History.app.bundleId, key), (rejectedApp, try SimulatedKey("REJECTED")),
-        ])
+        try SimulatedKey.write(
+            [(History.app.bundleId, key), (rejectedApp, try SimulatedKey("REJECTED"))], to: directory.url)
         let signer = NotificationSigner(authority: authority, impostor: authority)
         try await History.use { history in
             try await RunningAppStore.with(

@@ -114,8 +114,8 @@ final class SchedulerFixture: Sendable {
             "STOREKEEPER_APPS_FILE": try directory.write(apps: [
                 AcceptedApp(bundleId: Self.app.bundleId, appAppleId: Self.apple.appAppleId)
             ]),
-            "STOREKEEPER_APP_STORE_API_KEYS_FILE": try directory.write(
-                keys: keys.map { (Self.app.bundleId, $0) }),
+            "STOREKEEPER_APP_STORE_API_KEYS_FILE": try SimulatedKey.write(
+                keys.map { (Self.app.bundleId, $0) }, to: directory.url),
             "STOREKEEPER_APP_STORE_API_URL": appStore.url,
             "STOREKEEPER_WINDOW_LEASE": "4s",
             "STOREKEEPER_CANARY_INTERVAL": "0s", "STOREKEEPER_ADMIN_ADDRESS": "127.0.0.1:0",
@@ -129,14 +129,14 @@ final class SchedulerFixture: Sendable {
         let apps = [Self.app.bundleId, app]
         try directory.write(
             apps: apps.map { AcceptedApp(bundleId: $0, appAppleId: Self.apple.appAppleId) })
-        try directory.write(keys: apps.flatMap { app in keys.map { (app, $0) } })
+        try SimulatedKey.write(apps.flatMap { app in keys.map { (app, $0) } }, to: directory.url)
     }
 
     /// The account gets another key, the only one in the files from now on.
     func exchangeKeys(in directory: TemporaryDirectory) throws {
         let third = try SimulatedKey("THIRD")
         ring.add(third.accepted)
-        try directory.write(keys: [(Self.app.bundleId, third)])
+        try SimulatedKey.write([(Self.app.bundleId, third)], to: directory.url)
     }
 
     /// Lines of the private keys.

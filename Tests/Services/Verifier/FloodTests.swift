@@ -6,6 +6,7 @@ import Records
 import Signatures
 import Testing
 
+@testable import AppStoreSamples
 @testable import Verifier
 
 @Suite struct FloodTests {

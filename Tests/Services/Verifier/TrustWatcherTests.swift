@@ -6,6 +6,7 @@ import Signatures
 import TestSupport
 import Testing
 
+@testable import AppStoreSamples
 @testable import Verifier
 
 @Suite struct TrustWatcherTests {

@@ -6,6 +6,7 @@ import Signatures
 import Synchronization
 import Testing
 
+@testable import AppStoreSamples
 @testable import Pipeline
 @testable import Verifier
 

@@ -8,6 +8,7 @@ import Signatures
 import Synchronization
 import Testing
 
+@testable import AppStoreSamples
 @testable import Verifier
 
 /// A flood of forgeries that get as far as the certificate chain, beside genuine notifications.

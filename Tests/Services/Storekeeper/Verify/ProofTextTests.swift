@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Operations
+@testable import OperationsTests
 @testable import Storekeeper
 
 struct ProofTextTests {

@@ -4,6 +4,7 @@ import Signatures
 import Testing
 
 @testable import AppStore
+@testable import AppStoreSamples
 
 @Suite struct ProvenReceiptTests {
     static let now = Date(timeIntervalSince1970: 1_780_000_000)

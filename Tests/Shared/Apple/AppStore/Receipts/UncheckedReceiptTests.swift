@@ -3,6 +3,7 @@ import Signatures
 import Testing
 
 @testable import AppStore
+@testable import AppStoreSamples
 
 @Suite struct UncheckedReceiptTests {
     @Test func `Original ids of purchases and the app are read from a receipt`() throws {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import AppStore
+@testable import AppStoreSamples
 
 @Suite struct APIClientsTests {
     @Test func `APIClients have a client for each app with keys and each real environment that it accepts`()

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import AppStore
+@testable import AppStoreSamples
 
 @Suite struct SecrecyTests {
     /// Everything that could be printed of a value.

@@ -2,6 +2,7 @@ import Development
 import Testing
 
 @testable import AppStore
+@testable import AppStoreSamples
 
 @Suite struct SignedItemTests {
     private static func prover(_ material: ForgeryMaterial) throws -> AnswerProver {

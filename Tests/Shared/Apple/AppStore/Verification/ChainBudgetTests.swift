@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import AppStore
+@testable import AppStoreSamples
 
 @Suite struct ChainBudgetTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)

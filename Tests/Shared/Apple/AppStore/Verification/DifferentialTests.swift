@@ -6,6 +6,8 @@ import StrictJSON
 import TestSupport
 import Testing
 
+@testable import AppStoreSamples
+
 /// This verifier beside Apple's own Python library, over the corpus and ten thousand mutations.
 ///
 /// Runs where `STOREKEEPER_DIFFERENTIAL_PYTHON` names a Python that has the package app-store-server-library.

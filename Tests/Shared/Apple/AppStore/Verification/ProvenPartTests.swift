@@ -2,6 +2,8 @@ import AppStore
 import Foundation
 import Testing
 
+@testable import AppStoreSamples
+
 @Suite struct ProvenPartTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
 

@@ -4,6 +4,8 @@ import Signatures
 import StrictJSON
 import Testing
 
+@testable import AppStoreSamples
+
 @Suite struct SignedDataVerifierTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
     /// Created once: its two hundred certificates take longer than all the checks.

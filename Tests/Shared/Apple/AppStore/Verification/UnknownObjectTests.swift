@@ -2,6 +2,8 @@ import AppStore
 import Foundation
 import Testing
 
+@testable import AppStoreSamples
+
 /// Notifications with an object that this release does not know, or with none (L12), and purchases without an original
 /// transaction (L18, E10).
 @Suite struct UnknownObjectTests {

@@ -3,6 +3,8 @@ import Foundation
 import Signatures
 import Testing
 
+@testable import AppStoreSamples
+
 @Suite struct VerificationFailureReasonTests {
     private static let now = Date(timeIntervalSince1970: 1_780_000_000)
 

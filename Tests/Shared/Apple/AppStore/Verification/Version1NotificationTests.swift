@@ -2,6 +2,8 @@ import AppStore
 import Foundation
 import Testing
 
+@testable import AppStoreSamples
+
 /// Notifications of version 1 (A8, L19).
 @Suite struct Version1NotificationTests {
     private static func result(_ json: String) throws -> Result<Version1Notification, VerificationFailure> {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import AppStore
+@testable import AppStoreSamples
 
 @Suite struct TokenSourceTests {
     private static let info = ScriptedStore.Reply.json(#"{"signedTransactionInfo":"a.b.c"}"#)

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import AppStore
+@testable import AppStoreSamples
 
 /// What a test of the client needs: keys, a trusted signer, a clock that hurries, and a list of what was attempted.
 final class APIFixture: Sendable {

@@ -4,16 +4,16 @@ import Signatures
 import TestSupport
 
 /// Sample receipts in Apple's layout, unsigned or signed by a generated key.
-enum SampleReceipt {
+package enum SampleReceipt {
     /// Two purchases, one of them twice.
-    static let purchases: [[(Int, String)]] = [
+    package static let purchases: [[(Int, String)]] = [
         [(1702, "gold"), (1703, "2000000000000002"), (1705, "2000000000000001")],
         [(1702, "gold"), (1703, "2000000000000001"), (1705, "2000000000000001")],
         [(1702, "coins"), (1703, "2000000000000007"), (1705, "2000000000000007")],
     ]
 
     /// The attributes.
-    static func payload(
+    package static func payload(
         purchases: [[(Int, String)]] = purchases, environment: String = "ProductionSandbox",
         bundleId: String = "com.example.app", createdAt: String = "2026-05-28T10:00:00Z"
     ) -> [UInt8] {
@@ -29,7 +29,7 @@ enum SampleReceipt {
     }
 
     /// As unsigned PKCS#7.
-    static func signed(_ payload: [UInt8]) -> [UInt8] {
+    package static func signed(_ payload: [UInt8]) -> [UInt8] {
         let data: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1]
         let signedData: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 2]
         let content = value(0x30, data + value(0xA0, value(0x04, payload)))
@@ -39,7 +39,7 @@ enum SampleReceipt {
 
     /// As PKCS#7 that the `openssl` command made.
     /// - Parameter options: `-stream` leaves lengths open.
-    static func signedByOpenSSL(_ payload: [UInt8], _ options: [String]) throws -> [UInt8] {
+    package static func signedByOpenSSL(_ payload: [UInt8], _ options: [String]) throws -> [UInt8] {
         try inDirectory { file in
             try openssl([
                 "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
@@ -50,7 +50,7 @@ enum SampleReceipt {
     }
 
     /// The same with the certificates of an authority.
-    static func signedByOpenSSL(
+    package static func signedByOpenSSL(
         _ payload: [UInt8], _ authority: DevelopmentAuthority, _ options: [String] = [], chain: [String]? = nil,
         leaf: (Certificate, IssuingKey)? = nil
     ) throws -> [UInt8] {
@@ -106,7 +106,7 @@ enum SampleReceipt {
         guard process.terminationStatus == 0 else { throw Failed(arguments: arguments) }
     }
 
-    struct Failed: Error {
+    package struct Failed: Error {
         var arguments: [String]
     }
 }

@@ -1,13 +1,8 @@
 import AppStore
 import Contracts
 import Foundation
-import Signatures
-
-@testable import SimulatedAppStore
 
 /// Apple's side of a test: the simulator's App Store Server API on a free port, with a history that the test fills.
-///
-/// Test targets link this file, because the simulator is a program, of which only test targets may see the inside.
 final class RunningAppStore: Sendable {
     let historyStore: HistoryStore
     let deliveryService: DeliveryService
@@ -35,7 +30,7 @@ final class RunningAppStore: Sendable {
     ///   - present: up to when purchases have events.
     ///   - now: the clock of its answers; by default the same.
     static func with<Value: Sendable>(
-        _ apps: [SimulatedAppStore.App], keys: [AcceptedKey], signer: NotificationSigner, limitScale: Double = 1000,
+        _ apps: [App], keys: [AcceptedKey], signer: NotificationSigner, limitScale: Double = 1000,
         tokenLife: TimeInterval = 3600, keyFiles: KeyFiles? = nil, present: @escaping @Sendable () -> Date,
         now: (@Sendable () -> Date)? = nil, _ body: @Sendable (RunningAppStore) async throws -> Value
     ) async throws -> Value {
@@ -59,7 +54,7 @@ final class RunningAppStore: Sendable {
     /// - Parameter answers: of the attempts, each an hour after the one before.
     @discardableResult
     func send(
-        _ event: EventPayload, at date: Date, answers: [SimulatedAppStore.Answer] = [.accepted]
+        _ event: EventPayload, at date: Date, answers: [Answer] = [.accepted]
     ) throws -> SignedNotification {
         let notification = try signer.write(PendingNotification(event: event))
         historyStore.note(event)
@@ -73,24 +68,7 @@ final class RunningAppStore: Sendable {
     }
 }
 
-/// An In-App Purchase key: its private half for our client, its public half for the simulated App Store.
-struct SimulatedKey: Sendable {
-    static let issuerId = "issuer"
-
-    let keyId: String
-    let privateKey: P256PrivateKey
-    let accepted: AcceptedKey
-
-    var key: APIKey { APIKey(issuerId: Self.issuerId, keyId: keyId, privateKey: privateKey) }
-
-    init(_ keyId: String) throws {
-        self.keyId = keyId
-        privateKey = try P256PrivateKey.generate()
-        accepted = AcceptedKey(issuerId: Self.issuerId, keyId: keyId, publicKey: try privateKey.publicKey())
-    }
-}
-
-extension SimulatedAppStore.Answer {
-    static let accepted = SimulatedAppStore.Answer(status: 200, duration: .milliseconds(1))
-    static let unavailable = SimulatedAppStore.Answer(status: 503, duration: .milliseconds(1))
+extension Answer {
+    static let accepted = Answer(status: 200, duration: .milliseconds(1))
+    static let unavailable = Answer(status: 503, duration: .milliseconds(1))
 }

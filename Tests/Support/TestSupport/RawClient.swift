@@ -4,21 +4,21 @@ import Threads
 /// A client that sends exactly the bytes it is given, in the pieces it is given, and reads what comes back.
 ///
 /// On a thread of its own, because it blocks, which is how it waits.
-actor RawClient {
-    struct Answer: Sendable {
-        var status: Int
-        var headers: [String: String]
-        var body: String
+package actor RawClient {
+    package struct Answer: Sendable {
+        package var status: Int
+        package var headers: [String: String]
+        package var body: String
     }
 
-    struct NoConnection: Error {}
+    package struct NoConnection: Error {}
 
     private let thread = DedicatedThread(name: "client")
-    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
     private let socket: Int32
     private var received: [UInt8] = []
 
-    init(port: Int) throws {
+    package init(port: Int) throws {
         socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -36,7 +36,7 @@ actor RawClient {
 
     /// False if the server has closed the connection.
     @discardableResult
-    func send(_ bytes: some Sequence<UInt8> & Sendable) -> Bool {
+    package func send(_ bytes: some Sequence<UInt8> & Sendable) -> Bool {
         var rest = Array(bytes)[...]
         while !rest.isEmpty {
             let sent = rest.withUnsafeBytes { Foundation.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -47,10 +47,10 @@ actor RawClient {
     }
 
     @discardableResult
-    func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+    package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
     /// The next answer; nil if the server closes the connection instead.
-    func answer() -> Answer? {
+    package func answer() -> Answer? {
         while true {
             if let answer = takeAnswer() { return answer }
             guard receive() else { return nil }
@@ -58,7 +58,7 @@ actor RawClient {
     }
 
     /// Waits until the server closes the connection.
-    func waitForTheEnd() { while receive() {} }
+    package func waitForTheEnd() { while receive() {} }
 
     private func receive() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65536)
@@ -89,7 +89,7 @@ actor RawClient {
 
 extension RawClient {
     /// A whole request as Apple sends it, and its answer.
-    func post(
+    package func post(
         _ body: some Sequence<UInt8> & Sendable, to path: String = "/v1/notifications", method: String = "POST",
         headers: [String] = ["Content-Type: application/json"]
     ) -> Answer? {
@@ -99,7 +99,7 @@ extension RawClient {
         return answer()
     }
 
-    func post(_ body: String, to path: String = "/v1/notifications", method: String = "POST") -> Answer? {
+    package func post(_ body: String, to path: String = "/v1/notifications", method: String = "POST") -> Answer? {
         post(Array(body.utf8), to: path, method: method)
     }
 }

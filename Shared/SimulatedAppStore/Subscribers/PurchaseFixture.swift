@@ -1,7 +1,4 @@
-import Contracts
 import Foundation
-
-@testable import SimulatedAppStore
 
 /// The simulated purchase of one customer, step by step, an hour between the steps unless the step waits for the end of a period.
 struct PurchaseFixture {
@@ -14,7 +11,7 @@ struct PurchaseFixture {
     /// - Parameters:
     ///   - seed: equal ones have equal customers.
     ///   - beginning: when the customer appears; the first step comes an hour later.
-    init(_ app: SimulatedAppStore.App, seed: UInt64, beginning: Date) {
+    init(_ app: App, seed: UInt64, beginning: Date) {
         random = SeededRandom(seed: seed)
         identities = Identities(seed: seed, now: beginning)
         let customer = Customer(of: app, random: &random, identities: &identities)

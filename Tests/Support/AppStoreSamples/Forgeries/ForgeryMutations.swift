@@ -1,11 +1,7 @@
 import AppStore
 import Foundation
 import Signatures
-
-// The fuzz package builds these files with a link to the generator, without the tests' library.
-#if canImport(TestSupport)
-    import TestSupport
-#endif
+import TestSupport
 
 extension ForgeryMaterial {
     /// Genuine payloads changed by chance, the same for the same seed: in the text, or before signing in payload, header

@@ -1,1 +1,0 @@
-../Ingest/RawClient.swift

@@ -1,1 +1,0 @@
-../../Shared/Apple/AppStore/Receipts/SampleReceipt.swift

@@ -1,1 +1,0 @@
-../Storekeeper/Support/CommandOutcome.swift

@@ -1,1 +1,0 @@
-../API/RunningAPI.swift

@@ -1,1 +1,0 @@
-../../../Shared/Operations/Verify/ProofFixture.swift
