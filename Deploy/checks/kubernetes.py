@@ -33,7 +33,8 @@ for manifest in manifests:
         problems.append(f"{name}: {'.'.join(map(str, error.path))}: {error.message}")
 
 deployments = of_kind("Deployment")
-services = {"ingest", "verifier", "deduplicator", "state-updater", "scheduler", "recovery", "api", "console"}
+table = {service["name"]: service for service in json.load(open("Deploy/services.json", encoding="utf-8"))}
+services = set(table)
 # The operator's pod runs no service.
 by_hand = {"storekeeper"}
 expect(set(deployments) == services | by_hand, f"deployments are {sorted(deployments)}")
@@ -63,16 +64,16 @@ for name, workload in {**deployments, **of_kind("Job")}.items():
     certificates = {secret for secret in secrets if secret.startswith("storekeeper-kafka-")}
     expect(certificates == {f"storekeeper-kafka-{name}"}, f"{name} has the certificates {sorted(certificates)}")
     principals.add(f"User:CN=storekeeper-{name}")
-    if name in ("ingest", "verifier"):
+    if name in services and not table[name]["database"]:
         # The verifier seals what it writes; ingest, which the internet reaches, holds nothing else.
-        own = secrets - certificates - ({"storekeeper-record-keys"} if name == "verifier" else set())
+        own = secrets - certificates - ({"storekeeper-record-keys"} if table[name]["recordKeys"] else set())
         expect(not own and "DATABASE_URL" not in str(container.get("env")), f"{name} must not have secrets")
     if not programs or name in by_hand:
         continue
     # The service knows every variable.
-    table = subprocess.run([os.path.join(programs, name), "--help"], capture_output=True, text=True, check=True).stdout
+    known = subprocess.run([os.path.join(programs, name), "--help"], capture_output=True, text=True, check=True).stdout
     for variable in container.get("env", []):
-        expect(re.search(rf"^  {variable['name']}  ", table, re.MULTILINE), f"{name} does not know {variable['name']}")
+        expect(re.search(rf"^  {variable['name']}  ", known, re.MULTILINE), f"{name} does not know {variable['name']}")
 
 # KEDA's certificate belongs to it alone: an operator's could write to topics.
 for name, authentication in of_kind("TriggerAuthentication").items():
@@ -134,11 +135,10 @@ for policy in of_kind("NetworkPolicy").values():
             place = namespace or f"outside:{rule['ports'][0]['port']}"
             for component in chosen(policy):
                 reach[component].add(place)
-arrows = {
-    "ingest": set(), "verifier": {"outside:80"}, "setup": {"postgres"}, "deduplicator": {"postgres"},
-    "state-updater": {"postgres"}, "scheduler": {"postgres", "outside:443"}, "recovery": {"postgres", "outside:443"},
-    "api": {"postgres", "outside:443"}, "console": {"postgres", "outside:443"}, "storekeeper": {"postgres", "outside:443"},
-}
+# What the verifier asks is whether a certificate was revoked, over plain HTTP.
+outside = {"trust": {"outside:80"}, "api": {"outside:443"}, None: set()}
+arrows = {name: ({"postgres"} if service["database"] else set()) | outside[service["apple"]] for name, service in table.items()}
+arrows |= {"setup": {"postgres"}, "storekeeper": {"postgres", "outside:443"}}
 expect(denied == components, "some components lack a default-deny policy")
 for component, places in arrows.items():
     wanted = places | {"kube-system", "kafka"}

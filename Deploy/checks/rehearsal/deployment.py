@@ -18,11 +18,18 @@ from .postgres import Postgres
 from .process import Process, Service
 from .proxy import Proxy
 
-SERVICES = ["ingest", "verifier", "deduplicator", "state-updater", "recovery", "scheduler", "api"]
+TABLE = {service["name"]: service
+         for service in json.loads((pathlib.Path(__file__).parents[2] / "services.json").read_text())}
+# All but the console, which people use.
+SERVICES = [name for name in TABLE if name != "console"]
+# MiB that a service may use.
+MEMORY = {name: TABLE[name]["memory"] for name in SERVICES}
 # Debian's package libfaketime.
 CLOCKS = pathlib.Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 # The services that use the database, each with its role.
-ROLES = {name: name.replace("-", "_") for name in ["deduplicator", "state-updater", "recovery", "scheduler", "api"]}
+ROLES = {name: name.replace("-", "_") for name in SERVICES if TABLE[name]["database"]}
+# Those that Apple's notifications pass, without ingest.
+WORKERS = [name for name in SERVICES if TABLE[name]["reads"]]
 
 
 class Deployment:
@@ -188,20 +195,18 @@ class Deployment:
         kind = service.kind
         if kind in ROLES:
             variables["DATABASE_URL"] = self.postgres.url(ROLES[kind], self.database_port())
-        if kind in ["verifier", "deduplicator", "state-updater", "recovery"]:
+        if TABLE[kind]["recordKeys"]:
             variables["STOREKEEPER_RECORD_KEYS_FILE"] = str(self.record_keys)
-        if kind in ["verifier", "scheduler", "recovery", "api"]:
+        if TABLE[kind]["apple"]:
             variables |= {"STOREKEEPER_APPS_FILE": str(self.work / "apps.json"), "STOREKEEPER_DEVELOPMENT_MODE": "true",
                           "STOREKEEPER_ROOT_FILES": str(self.authority / "root.pem")}
-        if kind in ["scheduler", "recovery", "api"]:
+        if TABLE[kind]["apple"] == "api":
             variables |= {"STOREKEEPER_APP_STORE_API_KEYS_FILE": str(self.authority / "api-keys.json"),
                           "STOREKEEPER_APP_STORE_API_URL": f"http://127.0.0.1:{self.apple_proxy.port}"}
         if kind == "verifier":
             variables["STOREKEEPER_REVOCATION"] = "off"
-        if kind == "ingest":
-            variables["STOREKEEPER_INGEST_ADDRESS"] = f"127.0.0.1:{service.port}"
-        if kind == "api":
-            variables["STOREKEEPER_API_ADDRESS"] = f"127.0.0.1:{service.port}"
+        if TABLE[kind]["port"]:
+            variables[f"STOREKEEPER_{kind.upper()}_ADDRESS"] = f"127.0.0.1:{service.port}"
         if kind == "scheduler":
             # A rehearsal lasts minutes; canaries are not in the simulator's record.
             variables |= {"STOREKEEPER_FAILURES_INTERVAL": "5s", "STOREKEEPER_CANARY_INTERVAL": "0s",

@@ -1,20 +1,32 @@
 import Foundation
+import Storage
 import Testing
 
 @testable import Operations
 
 struct ServiceKindTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../..").standardizedFileURL
+    /// A line of the table of services, from which Deploy/generate writes the files of docker compose, Kubernetes and Prometheus.
+    private struct Line: Decodable {
+        var name: String
+        var port: Int?
+        var reads: [String]
+        var database: Bool
+        var recordKeys: Bool
+    }
 
-    @Test func `Network policies let exactly the services with a database role reach the database`() throws {
-        let policies = try String(
-            contentsOf: Self.root.appending(path: "Deploy/kubernetes/base/network-policies.yaml"), encoding: .utf8)
-        let policy = try #require(
-            policies.components(separatedBy: "---\n").first { $0.contains("name: some-to-postgres") })
-        let values = try #require(policy.firstMatch(of: /values: \[(.*)\]/)?.1)
-        let allowed = Set(values.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
-        let owning = ServiceKind.allCases.filter { $0.databaseRole != nil }.map(\.rawValue)
-        #expect(allowed == Set(owning + ["setup", "storekeeper"]))
+    private static let table = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../../Deploy/services.json").standardizedFileURL
+
+    @Test func `Table of services says of each service what the code says`() throws {
+        let lines = try JSONDecoder().decode([Line].self, from: Data(contentsOf: Self.table))
+        #expect(Set(lines.map(\.name)) == Set(ServiceKind.allCases.map(\.rawValue)))
+        for line in lines {
+            let kind = try #require(ServiceKind(rawValue: line.name))
+            #expect((line.port != nil) == kind.isServer, "\(line.name): port")
+            #expect(line.reads == kind.readings.map(\.route.name), "\(line.name): reads")
+            #expect(line.recordKeys == kind.holdsRecordKeys, "\(line.name): recordKeys")
+            let role = "storekeeper_" + line.name.replacing("-", with: "_")
+            #expect((line.database ? role : nil) == kind.databaseRole?.rawValue, "\(line.name): database")
+        }
     }
 }
