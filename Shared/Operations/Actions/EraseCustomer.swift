@@ -61,25 +61,26 @@ package struct EraseCustomer: Sendable {
             ], isEffective: !preview.isErased)
     }
 
-    /// Idempotent: where the row of the audit log is missing because the process ended before it, a second call adds it.
+    /// Idempotent: a second call returns the first certificate. Each has its row of the audit log, in the transaction that forgets.
     /// - Parameter id: of the certificate.
     package func perform(
         on connection: PostgresConnection, id: UUID, by performer: Performer
     ) async throws -> ErasureStore.Certificate {
         let (store, now) = (ErasureStore(connection), performer.now)
         // The certificate stands for the account, which the audit log must not name.
+        let audit = { @Sendable (certificate: ErasureStore.Certificate) in
+            performer.action(name, on: certificate.subject, about: OperatorAction.About(environment, bundleId))
+        }
         let certificate =
             switch customer {
             case .account(let account):
-                try await store.forget(account, of: bundleId, in: environment, extent: extent, id: id, at: now)
+                try await store.forget(
+                    account, of: bundleId, in: environment, extent: extent, id: id, at: now, audit: audit)
             case .named(let name):
-                try await store.forget(named: name, of: bundleId, in: environment, extent: extent, id: id, at: now)
+                try await store.forget(
+                    named: name, of: bundleId, in: environment, extent: extent, id: id, at: now, audit: audit)
             }
         guard let certificate else { throw unknown }
-        try await OperatorActionStore(connection).record([
-            performer.action(
-                name, on: certificate.subject, about: OperatorAction.About(environment, bundleId))
-        ])
         return certificate
     }
 

@@ -92,21 +92,26 @@ package struct ErasureStore: Sendable {
     }
 
     /// Forgets a customer, named by the developer's own id, or, in apps without own ids, by the account's token.
-    /// - Parameter id: of the certificate.
+    /// - Parameters:
+    ///   - id: of the certificate.
+    ///   - audit: the row of the audit log, written in the same transaction.
     /// - Returns: nil where the name is neither, or nothing is known of the account: then nothing was changed.
     package func forget(
         named name: String, of bundleId: String, in environment: StoreEnvironment, extent: Extent, id: UUID,
-        at now: Date
+        at now: Date, audit: @Sendable (Certificate) -> OperatorAction? = { _ in nil }
     ) async throws -> Certificate? {
         guard let account = try await account(named: name, of: bundleId, in: environment) else { return nil }
-        return try await forget(account, of: bundleId, in: environment, extent: extent, id: id, at: now)
+        return try await forget(account, of: bundleId, in: environment, extent: extent, id: id, at: now, audit: audit)
     }
 
     /// Forgets an account. Idempotent: a second call returns the first certificate, and completes what an interrupted one left.
-    /// - Parameter id: of the certificate.
+    /// - Parameters:
+    ///   - id: of the certificate.
+    ///   - audit: the row of the audit log, written in the same transaction.
     /// - Returns: nil where nothing is known of the account in this app and environment: then nothing was changed.
     package func forget(
-        _ account: UUID, of bundleId: String, in environment: StoreEnvironment, extent: Extent, id: UUID, at now: Date
+        _ account: UUID, of bundleId: String, in environment: StoreEnvironment, extent: Extent, id: UUID, at now: Date,
+        audit: @Sendable (Certificate) -> OperatorAction? = { _ in nil }
     ) async throws -> Certificate? {
         // The audit log may hold the developer's own id, which is gone afterwards.
         let customer: String? = try await connection.execute(
@@ -133,6 +138,9 @@ package struct ErasureStore: Sendable {
                 let change = try Self.reached(from: before, account, app, in: transaction)
                 try OwnershipStore.decide(change, at: now, in: transaction)
                 for identity in apps { try AccountAppStore.decide(identity, app, in: transaction) }
+                if let action = audit(certificate) {
+                    _ = try transaction.pipeline([OperatorActionStore.command(recording: [action])])
+                }
                 return certificate
             }
         }

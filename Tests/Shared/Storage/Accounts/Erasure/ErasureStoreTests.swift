@@ -197,6 +197,31 @@ import Testing
         }
     }
 
+    @Test func `Erasure and its row of the audit log are written both or neither`() async throws {
+        try await Self.use { connection, _ in
+            let account = try #require(UUID(uuidString: Self.token))
+            func erase(reason: String) async throws {
+                _ = try await ErasureStore(connection).forget(
+                    account, of: Self.app, in: .production, extent: .erase, id: UUID(), at: Fixtures.now
+                ) { certificate in
+                    OperatorAction(
+                        actedAt: Fixtures.now, actor: "anna", operation: "customers erase",
+                        subject: certificate.subject, reason: reason)
+                }
+            }
+            func rows() async throws -> Int {
+                try await OperatorActionStore(connection).newest(10).count { $0.operation == "customers erase" }
+            }
+            // Postgres stores no text with a zero byte.
+            await #expect(throws: PostgresError.self) { try await erase(reason: "a\u{0}b") }
+            #expect(try await ErasureStore(connection).isErased(account, of: Self.app, in: .production) == false)
+            #expect(try await rows() == 0)
+            try await erase(reason: "asked by the customer")
+            #expect(try await ErasureStore(connection).isErased(account, of: Self.app, in: .production))
+            #expect(try await rows() == 1)
+        }
+    }
+
     @Test func `ErasureStore leaves other accounts their purchases and payloads`() async throws {
         try await Self.use { connection, _ async throws in
             _ = try await Self.forget(.erase, connection)
