@@ -80,12 +80,3 @@ struct ReplayService: Service {
         }
     }
 }
-
-extension DeadLetterID {
-    /// `3/17`; nil for any other text.
-    fileprivate init?(_ text: String) {
-        let parts = text.split(separator: "/")
-        guard parts.count == 2, let partition = Int32(parts[0]), let offset = Int64(parts[1]) else { return nil }
-        self.init(partition: partition, offset: offset)
-    }
-}

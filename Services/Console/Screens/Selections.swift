@@ -71,9 +71,7 @@ struct SelectionScreens: Sendable {
     func dismiss(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let (id, performer) = (try request.uuid("uuid"), try console.performer(request))
         let isDone = try await console.database.withConnection { connection in
-            try await DeadLetterSelections(connection).dismiss(
-                id, by: request.name, note: performer.reason ?? "", action: DeadLetterActions.dismissed,
-                at: performer.now)
+            try await DismissDeadLetters(.selection(id)).perform(on: connection, by: performer)
         }
         guard isDone else { throw Self.settled }
         return .redirect(to: Self.address(id) + "?done=dismiss")

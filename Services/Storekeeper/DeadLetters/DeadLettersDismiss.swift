@@ -50,9 +50,8 @@ struct DeadLettersDismiss: Subcommand {
         var audit = AuditOptions()
         audit.actor = actor
         audit.note = note
-        try await audit.record(
-            DeadLetterActions.dismissed, on: letters.map { $0.id.subject(in: log.cluster) }, to: auditLog.store,
-            in: context)
+        try await DismissDeadLetters(.chosen(letters, cluster: log.cluster)).perform(
+            on: connection, by: try audit.performer(in: context))
         try show("\(letterCount) dismissed.", Summary(dryRun: false, found: letters.count), context)
     }
 

@@ -8,6 +8,15 @@ package struct DeadLetterID: Hashable, Comparable, CustomStringConvertible {
         self.offset = offset
     }
 
+    /// Nil where the text is not as in ``description``.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let partition = Int32(parts[0]), let offset = Int64(parts[1]), offset >= 0 else {
+            return nil
+        }
+        self.init(partition: partition, offset: offset)
+    }
+
     package var description: String { "\(partition)/\(offset)" }
 
     /// Its subject in the audit log, with the cluster: an offset identifies a record within its cluster only.

@@ -61,12 +61,21 @@ package struct DeadLetterSelections: Sendable {
         try await connection.execute(Self.request, id, now, person, note).affected == 1
     }
 
-    /// Dismisses the letters that are still open, in the audit log; one statement.
+    /// Settles a selection as dismissed.
+    /// - Parameter audit: the rows of the audit log, one for each dead letter of the selection, written in the same transaction.
     /// - Returns: false where something was done with the selection already.
     package func dismiss(
-        _ id: UUID, by person: String, note: String, action: String, at now: Date
+        _ id: UUID, by person: String, note: String, at now: Date,
+        audit: @Sendable (_ cluster: String, _ letters: [String]) -> [OperatorAction]
     ) async throws -> Bool {
-        try await connection.execute(Self.dismiss, id, now, person, note, action).affected > 0
+        try await connection.transaction { transaction in
+            guard let row = try transaction.execute(Self.dismiss, id, now, person, note).first else { return false }
+            let letters = try row.value("letters", as: String.self).split(separator: " ").map(String.init)
+            try transaction.commit(after: [
+                OperatorActionStore.command(recording: audit(try row.value("cluster"), letters))
+            ])
+            return true
+        }
     }
 
     /// Takes the oldest replay that no process carries out, for a while.
@@ -137,17 +146,11 @@ package struct DeadLetterSelections: Sendable {
     private static let dismiss = Statement(
         "console-selection-dismiss",
         """
-        with dismissed as (
-            update console_selection
-            set requested_at = $2::timestamptz, finished_at = $2::timestamptz, action = 'dismiss',
-                requested_by = $3::text, note = $4::text
-            where id = $1::uuid and requested_at is null
-            returning cluster, letters
-        )
-        insert into operator_action (acted_at, actor, operation, subject, reason)
-        select $2::timestamptz, $3::text, $5::text, 'dead letter ' || cluster || '/' || letter, $4::text
-        from dismissed
-        cross join unnest(letters) as letter
+        update console_selection
+        set requested_at = $2::timestamptz, finished_at = $2::timestamptz, action = 'dismiss', requested_by = $3::text,
+            note = $4::text
+        where id = $1::uuid and requested_at is null and cardinality(letters) > 0
+        returning cluster, array_to_string(letters, ' ') as letters
         """)
 
     private static let claim = Statement(
