@@ -1,6 +1,7 @@
 import ArgumentParser
 import Commands
 import Contracts
+import Operations
 import Storage
 import Subscriptions
 
@@ -60,16 +61,11 @@ struct Policy: Subcommand {
                     of: CoverageStore.App(environment, app))
                 let display = ProgressDisplay()
                 var progress = ProgressLine(noun: "purchases decided", total: total, done: 0, elapsed: .zero)
-                try await store.setPolicy(
-                    policy, needsDevice: needsDevice, of: app, in: environment, at: context.now()
-                ) { portion in
+                let operation = SetPolicy(policy, needsDevice: needsDevice, of: app, in: environment)
+                try await operation.perform(on: connection, by: try audit.performer(in: context)) { portion in
                     progress.done = min(total, progress.done + portion.purchases)
                     if total > 1000 { display.show(progress, isLast: portion.purchases == 0) }
                 }
-                try await audit.record(
-                    "customers policy \(policy.rawValue)\(needsDevice ? " --needs-device" : "")",
-                    on: ["\(app) \(environment.rawValue)"], about: OperatorAction.About(environment, app),
-                    to: OperatorActionStore(connection), in: context)
             }
             let stored = try await store.rules()[CoverageStore.App(environment, app)]
             let rule = stored ?? SharingStore.Rule()

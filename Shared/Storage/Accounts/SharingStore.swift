@@ -59,10 +59,11 @@ public struct SharingStore: Sendable {
     /// stay as they are. After an interruption the state-updater applies it to the rest.
     /// - Parameters:
     ///   - needsDevice: whether a restore needs a device mark to move a purchase.
+    ///   - audit: a row of the audit log, written in the same transaction as the policy.
     ///   - progress: is told of each portion.
     public func setPolicy(
         _ policy: SharingPolicy, needsDevice: Bool = false, of bundleId: String, in environment: StoreEnvironment,
-        at time: Date, progress: (PolicyApplication.Portion) -> Void = { _ in }
+        at time: Date, audit: OperatorAction? = nil, progress: (PolicyApplication.Portion) -> Void = { _ in }
     ) async throws {
         try await repeating {
             try await connection.transaction { transaction in
@@ -73,6 +74,7 @@ public struct SharingStore: Sendable {
                         policy == .standard),
                     Command(OwnershipLock.all),
                 ])
+                if let audit { _ = try transaction.pipeline([OperatorActionStore.command(recording: [audit])]) }
             }
         }
         let app = CoverageStore.App(environment, bundleId)
