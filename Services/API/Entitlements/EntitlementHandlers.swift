@@ -58,7 +58,7 @@ struct EntitlementHandlers: Sendable {
             json.beginArray("data")
             for answer in answers {
                 json.beginObject()
-                answer.account.write(to: &json, states: answer.states)
+                answer.view.access.write(to: &json, states: answer.view.states)
                 json.endObject()
             }
             json.endArray()
@@ -90,7 +90,7 @@ struct EntitlementHandlers: Sendable {
         if let answer = look.answer {
             let now = clock.now()
             response = APIResponse { json in
-                answer.account.write(to: &json, states: answer.states)
+                answer.view.access.write(to: &json, states: answer.view.states)
                 json.member("asOf", now.milliseconds)
             }
         }

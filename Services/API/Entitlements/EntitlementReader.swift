@@ -1,5 +1,5 @@
 import Contracts
-import Signatures
+import Operations
 import Storage
 import StrictJSON
 import Subscriptions
@@ -11,11 +11,7 @@ import struct Foundation.UUID
 struct EntitlementReader: Sendable {
     /// What one account may use, and why some of its purchases give nothing.
     struct Answer: Sendable {
-        var account: AccountAccess
-        var states: [String: SubscriptionState]
-
-        /// Of what it was made of; nil where nothing is known of the account.
-        var version: EntitlementStore.Version?
+        var view: AccountView
         /// The version of the definitions and levels.
         var definitions: Int64
 
@@ -23,15 +19,15 @@ struct EntitlementReader: Sendable {
         func tag(bundleIds: [String]?) -> AnswerTag {
             var json = JSONWriter(capacity: 1024)
             json.beginObject()
-            account.write(to: &json, states: states)
+            let access = view.access
+            access.write(to: &json, states: view.states)
             // The states of withheld purchases change by the clock.
-            let versions = account.withheld.isEmpty ? version : nil
+            let versions = access.withheld.isEmpty ? view.version : nil
             return AnswerTag(
-                answer: json.bytes, until: account.changesAt,
+                answer: json.bytes, until: access.changesAt,
                 versions: versions.map {
                     AnswerTag.versions(
-                        of: account.account, in: account.environment, bundleIds: bundleIds, $0, definitions: definitions
-                    )
+                        of: access.account, in: access.environment, bundleIds: bundleIds, $0, definitions: definitions)
                 })
         }
     }
@@ -63,43 +59,19 @@ struct EntitlementReader: Sendable {
         of account: UUID, in environment: StoreEnvironment, bundleIds: [String]?, at now: Date
     ) async throws -> Answer {
         let lines = try await lookups.lines(of: account, in: environment, bundleIds: bundleIds, at: now)
-        return try await answers(of: [account], in: environment, lines: [account: lines], at: now)[0]
+        let current = definitions.current
+        let views = try await AccountView.views(
+            of: [account], in: environment, lines: [account: lines], at: now, definitions: current, database.rows)
+        return Answer(view: views[0], definitions: current.version)
     }
 
     /// One for each account, in their order.
     func answers(
         of accounts: [UUID], in environment: StoreEnvironment, bundleIds: [String]?, at moment: Date
     ) async throws -> [Answer] {
-        let lines = try EntitlementStore.lines(
-            try await database.rows(
-                EntitlementStore.command(of: accounts, in: environment, bundleIds: bundleIds, from: moment)))
-        return try await answers(
-            of: accounts, in: environment, lines: Dictionary(grouping: lines, by: \.account), at: moment)
-    }
-
-    private func answers(
-        of accounts: [UUID], in environment: StoreEnvironment, lines: [UUID: [EntitlementStore.Line]], at moment: Date
-    ) async throws -> [Answer] {
         let current = definitions.current
-        let found = accounts.map { account in
-            AccountAccess(
-                of: account, in: environment, lines: lines[account] ?? [], definitions: current, at: moment)
-        }
-        let withheld = Set(found.flatMap(\.withheld).map(\.id))
-        let states = try await states(of: withheld, in: environment, at: moment)
-        return found.map { account in
-            Answer(
-                account: account, states: states.filter { id, _ in account.withheld.contains { $0.id == id } },
-                version: EntitlementStore.Version(lines[account.account] ?? []), definitions: current.version)
-        }
-    }
-
-    /// Asked only where something is withheld: who has access costs one look-up.
-    private func states(
-        of purchases: Set<String>, in environment: StoreEnvironment, at moment: Date
-    ) async throws -> [String: SubscriptionState] {
-        guard !purchases.isEmpty else { return [:] }
-        let command = EntitlementStore.command(purchases: purchases.sorted(), in: environment, at: moment)
-        return try EntitlementStore.states(try await database.rows(command), at: moment)
+        return try await AccountView.views(
+            of: accounts, in: environment, bundleIds: bundleIds, at: moment, definitions: current, database.rows
+        ).map { Answer(view: $0, definitions: current.version) }
     }
 }
