@@ -8,7 +8,7 @@ import struct Foundation.Date
 final class StatusWatch: Service {
     /// What a page shows.
     struct View: Sendable {
-        var report: StatusReport?
+        var report: PipelineStatus?
         /// Of each stage the latest lags in seconds, the oldest first.
         var lags: [String: [Double]]
         /// When those lags were read, the oldest first.
@@ -44,7 +44,7 @@ final class StatusWatch: Service {
         looks.cancel()
     }
 
-    static func rates(from old: StatusReport, to new: StatusReport) -> [String: Double] {
+    static func rates(from old: PipelineStatus, to new: PipelineStatus) -> [String: Double] {
         let seconds = new.at.timeIntervalSince(old.at)
         guard seconds > 0 else { return [:] }
         let before = Dictionary(

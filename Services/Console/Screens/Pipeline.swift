@@ -91,7 +91,7 @@ struct PipelineScreen: Sendable {
     }
 
     /// From its heartbeats: what it accepted within the last hour.
-    static func ingest(_ receivers: [StatusReport.Receiver], _ silent: String?, _ now: Date) -> Stage {
+    static func ingest(_ receivers: [PipelineStatus.Receiver], _ silent: String?, _ now: Date) -> Stage {
         let last = receivers.map(\.lastMinute).max()
         let rejected = receivers.reduce(0) { $0 + $1.rejected }
         return Stage(
@@ -126,7 +126,7 @@ struct PipelineScreen: Sendable {
         return faults
     }
 
-    private static func latency(_ report: StatusReport?) -> String? {
+    private static func latency(_ report: PipelineStatus?) -> String? {
         guard let ledger = report?.ledger.value, let p50 = ledger.webhookToStateP50,
             let p99 = ledger.webhookToStateP99
         else { return nil }

@@ -71,7 +71,7 @@ struct Status: Subcommand {
         } catch is Interrupted {}
     }
 
-    private func show(_ report: StatusReport, in context: CommandContext) throws {
+    private func show(_ report: PipelineStatus, in context: CommandContext) throws {
         if output.json { return try output.print(json: report, in: context) }
         StatusText(report: report).lines.forEach(context.print)
     }

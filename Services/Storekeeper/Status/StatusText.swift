@@ -3,7 +3,7 @@ import Operations
 
 /// The status screen as lines of text.
 struct StatusText: Sendable {
-    let report: StatusReport
+    let report: PipelineStatus
 
     var lines: [String] {
         let headline =
@@ -31,7 +31,7 @@ struct StatusText: Sendable {
         return lines.map(\.escaped)
     }
 
-    private func receivers(_ receivers: [StatusReport.Receiver]) -> [String] {
+    private func receivers(_ receivers: [PipelineStatus.Receiver]) -> [String] {
         guard !receivers.isEmpty else {
             return [report.isYoung ? "no heartbeat yet; receivers send one per minute" : "none"]
         }
@@ -48,19 +48,19 @@ struct StatusText: Sendable {
         ).lines
     }
 
-    private func brokers(_ brokers: [StatusReport.Broker]) -> [String] {
+    private func brokers(_ brokers: [PipelineStatus.Broker]) -> [String] {
         let lost = brokers.filter { !$0.isReachable }.map { ", not \($0.address)" }.joined()
         return ["\(brokers.count - brokers.count { !$0.isReachable }) of \(brokers.count) reachable\(lost)"]
     }
 
-    private func stages(_ stages: [StatusReport.Stage]) -> [String] {
+    private func stages(_ stages: [PipelineStatus.Stage]) -> [String] {
         TextTable(
             columns: ["stage", .number("lag"), .number("age")],
             rows: stages.map { [$0.name, $0.waiting.grouped, $0.behindSeconds.map(Self.age) ?? "-"] }
         ).lines
     }
 
-    private func rejected(_ rejected: [StatusReport.Rejected]) -> [String] {
+    private func rejected(_ rejected: [PipelineStatus.Rejected]) -> [String] {
         guard !rejected.isEmpty else { return ["none"] }
         return TextTable(
             columns: ["stage", "reason", .number("count")],
@@ -79,7 +79,7 @@ struct StatusText: Sendable {
         return [title] + content.map { "  \($0)" }
     }
 
-    private func ledger(_ ledger: StatusReport.Ledger) -> [String] {
+    private func ledger(_ ledger: PipelineStatus.Ledger) -> [String] {
         var lines = [
             "last received     \(moment(ledger.lastReceivedAt))", "last stored       \(moment(ledger.lastRecordedAt))",
         ]

@@ -21,7 +21,7 @@ package struct Attention: Sendable {
     package init() {}
 
     /// Most urgent first: unreadable sections, lost notifications, delays, rejections.
-    package func sentences(on report: StatusReport) -> [String] {
+    package func sentences(on report: PipelineStatus) -> [String] {
         unreadable(report) + blocked(report) + unanswered(report) + unreachable(report)
             + (report.recovery.value.map { $0.attention(at: report.at) } ?? []) + restarted(report)
             + receivers(report) + clocks(report) + report.topicProblems + behind(report) + unpublished(report)
@@ -30,9 +30,9 @@ package struct Attention: Sendable {
     }
 
     /// What is no problem, and an operator may want to set.
-    package func hints(on report: StatusReport) -> [String] { orphans(report) + products(report) }
+    package func hints(on report: PipelineStatus) -> [String] { orphans(report) + products(report) }
 
-    private func orphans(_ report: StatusReport) -> [String] {
+    private func orphans(_ report: PipelineStatus) -> [String] {
         (report.stages.value ?? []).filter { !$0.orphanedPartitions.isEmpty }.map { stage in
             let partitions = stage.orphanedPartitions.map(String.init).joined(separator: ", ")
             return
@@ -41,7 +41,7 @@ package struct Attention: Sendable {
         }
     }
 
-    private func blocked(_ report: StatusReport) -> [String] {
+    private func blocked(_ report: PipelineStatus) -> [String] {
         (report.blocked.value ?? []).compactMap { blocked in
             let waited = blocked.since.map { report.at.timeIntervalSince($0) }
             // The database's clock may be behind.
@@ -52,7 +52,7 @@ package struct Attention: Sendable {
         }
     }
 
-    private func unanswered(_ report: StatusReport) -> [String] {
+    private func unanswered(_ report: PipelineStatus) -> [String] {
         let receivers = report.receivers.value ?? []
         let count = receivers.reduce(0) { $0 + $1.unavailable }
         // A heartbeat is for a minute that is over.
@@ -66,7 +66,7 @@ package struct Attention: Sendable {
         ]
     }
 
-    private func unreachable(_ report: StatusReport) -> [String] {
+    private func unreachable(_ report: PipelineStatus) -> [String] {
         let brokers = report.brokers.value ?? []
         let lost = brokers.filter { !$0.isReachable }
         // Where none is reachable, Kafka is.
@@ -78,7 +78,7 @@ package struct Attention: Sendable {
         ]
     }
 
-    private func restarted(_ report: StatusReport) -> [String] {
+    private func restarted(_ report: PipelineStatus) -> [String] {
         (report.stages.value ?? []).compactMap { stage in
             guard let at = stage.restartedAt else { return nil }
             return
@@ -87,7 +87,7 @@ package struct Attention: Sendable {
         }
     }
 
-    private func unpublished(_ report: StatusReport) -> [String] {
+    private func unpublished(_ report: PipelineStatus) -> [String] {
         guard let unpublished = report.unpublished.value, let oldest = unpublished.oldest else { return [] }
         let age = report.at.timeIntervalSince(oldest)
         guard age > publishing else { return [] }
@@ -97,7 +97,7 @@ package struct Attention: Sendable {
         ]
     }
 
-    private func unreadable(_ report: StatusReport) -> [String] {
+    private func unreadable(_ report: PipelineStatus) -> [String] {
         var sentences: [String] = []
         if let problem = report.stages.problem {
             let isThere = report.brokers.value?.contains(where: \.isReachable) == true
@@ -120,7 +120,7 @@ package struct Attention: Sendable {
         return sentences
     }
 
-    private func receivers(_ report: StatusReport) -> [String] {
+    private func receivers(_ report: PipelineStatus) -> [String] {
         guard let receivers = report.receivers.value else { return [] }
         guard !receivers.isEmpty else {
             return report.isYoung
@@ -135,7 +135,7 @@ package struct Attention: Sendable {
     }
 
     /// What is told of the past by a clock that is wrong cannot be trusted.
-    private func clocks(_ report: StatusReport) -> [String] {
+    private func clocks(_ report: PipelineStatus) -> [String] {
         let advice = "let all machines follow a time service (NTP); dates in the ledger are wrong by as much meanwhile"
         let database = report.clockDifference.flatMap(ServerClock.sentence).map { ["\($0): \(advice)"] } ?? []
         return database
@@ -148,7 +148,7 @@ package struct Attention: Sendable {
             }
     }
 
-    private func behind(_ report: StatusReport) -> [String] {
+    private func behind(_ report: PipelineStatus) -> [String] {
         (report.stages.value ?? []).compactMap { stage in
             guard let seconds = stage.behindSeconds, seconds > lag else { return nil }
             if stage.isStalled {
@@ -162,7 +162,7 @@ package struct Attention: Sendable {
         }
     }
 
-    private func products(_ report: StatusReport) -> [String] {
+    private func products(_ report: PipelineStatus) -> [String] {
         report.unknownDurations.map { unknown in
             """
             \(unknown.purchases.counted("purchase")) of \(unknown.product.escaped) \
@@ -173,7 +173,7 @@ package struct Attention: Sendable {
         }
     }
 
-    private func transfers(_ report: StatusReport) -> [String] {
+    private func transfers(_ report: PipelineStatus) -> [String] {
         report.rejectedTransfers.map { rejected in
             """
             restores of \(rejected.purchases.counted("purchase")) of \(rejected.app.escaped) in \
@@ -186,7 +186,7 @@ package struct Attention: Sendable {
 
     /// Rejections by the verifier are mostly unsolicited requests, unless there are many; later stages reject verified
     /// notifications.
-    private func rejections(_ report: StatusReport) -> [String] {
+    private func rejections(_ report: PipelineStatus) -> [String] {
         let rejected = report.rejected.value ?? []
         let later = rejected.filter { $0.stage != "verifier" }.map {
             "\($0.stage) rejected \($0.count.counted("verified notification")) (\($0.reason)): "

@@ -38,12 +38,12 @@ package struct StageLag: Sendable {
         }
     }
 
-    package func stages(now: Date) async throws -> [StatusReport.Stage] {
+    package func stages(now: Date) async throws -> [PipelineStatus.Stage] {
         let topics = try await KafkaAdmin(configuration, patience: Self.patience, logger: .silent).topics()
         if let reader = Self.readers.first(where: { topics[$0.topic] == nil }) {
             throw OperationError("the topic \(reader.topic) does not exist; run setup")
         }
-        return try await withThrowingTaskGroup(of: (Int, StatusReport.Stage).self) { group in
+        return try await withThrowingTaskGroup(of: (Int, PipelineStatus.Stage).self) { group in
             for (index, reader) in Self.readers.enumerated() {
                 group.addTask { (index, try await stage(reader, now: now)) }
             }
@@ -51,7 +51,7 @@ package struct StageLag: Sendable {
         }
     }
 
-    private func stage(_ reader: Reader, now: Date) async throws -> StatusReport.Stage {
+    private func stage(_ reader: Reader, now: Date) async throws -> PipelineStatus.Stage {
         let admin = try KafkaAdmin(configuration, patience: Self.patience, logger: .silent)
         let lags = try await lags(reader, admin)
         let oldest = try await oldest(lags.filter { $0.records > 0 })
@@ -62,7 +62,7 @@ package struct StageLag: Sendable {
             try await Task.sleep(for: pause)
             isStalled = try await self.lags(reader, admin).map(\.committed) == lags.map(\.committed)
         }
-        return StatusReport.Stage(
+        return PipelineStatus.Stage(
             name: reader.name, topic: reader.topic, waiting: lags.reduce(0) { $0 + $1.records }, behindSeconds: behind,
             isStalled: isStalled, settled: lags.reduce(0) { $0 + ($1.committed ?? $1.low) },
             restartedAt: lags.compactMap { PositionEvidence(text: $0.metadata).restartedAt }.max(),

@@ -26,7 +26,7 @@ package struct StatusReader: Sendable {
         self.limit = limit
     }
 
-    package func report(at now: Date) async -> StatusReport {
+    package func report(at now: Date) async -> PipelineStatus {
         async let stages = Section(within: limit) { [kafka, database, limit] in
             try await Self.connected(to: database) { connection in
                 try await StageLag(
@@ -39,7 +39,7 @@ package struct StatusReader: Sendable {
         async let brokers = Section(within: limit) { [kafka, limit] in
             try await KafkaAdmin(kafka, patience: min(limit, .seconds(5)), logger: .silent).brokers(within: limit / 2)
                 .map {
-                    StatusReport.Broker(id: $0.id, address: "\($0.host):\($0.port)", isReachable: $0.isReachable)
+                    PipelineStatus.Broker(id: $0.id, address: "\($0.host):\($0.port)", isReachable: $0.isReachable)
                 }
         }
         // Each has a connection of its own, so that one that waits for a lock delays no other.
@@ -53,7 +53,7 @@ package struct StatusReader: Sendable {
         async let rejectedTransfers = read { try await self.rejectedTransfers($0, now) }
         async let clockDifference = read { try await ServerClock.difference($0, now: { Date() }) }
         async let isYoung = read { try await self.isYoung($0, now) }
-        var report = StatusReport(
+        var report = PipelineStatus(
             at: now, stages: await stages, ledger: await ledger, rejected: await rejected, receivers: await receivers,
             recovery: await recovery, unpublished: await unpublished, blocked: await blocked)
         report.unknownDurations = await unknownDurations.value ?? []
@@ -87,15 +87,15 @@ package struct StatusReader: Sendable {
         }
     }
 
-    private func unpublished(_ connection: PostgresConnection) async throws -> StatusReport.Unpublished {
-        guard let waiting = try await OutboxStore(connection).unpublished() else { return StatusReport.Unpublished() }
-        return StatusReport.Unpublished(count: waiting.count, oldest: waiting.oldest)
+    private func unpublished(_ connection: PostgresConnection) async throws -> PipelineStatus.Unpublished {
+        guard let waiting = try await OutboxStore(connection).unpublished() else { return PipelineStatus.Unpublished() }
+        return PipelineStatus.Unpublished(count: waiting.count, oldest: waiting.oldest)
     }
 
-    private func blocked(_ connection: PostgresConnection) async throws -> [StatusReport.Blocked] {
+    private func blocked(_ connection: PostgresConnection) async throws -> [PipelineStatus.Blocked] {
         try await connection.execute(BlockingSession.all).map { row in
             let session = try BlockingSession(row)
-            return StatusReport.Blocked(
+            return PipelineStatus.Blocked(
                 application: session.waitingApplication, since: session.waitingSince, by: session.sentence,
                 process: session.process)
         }
@@ -108,39 +108,39 @@ package struct StatusReader: Sendable {
         return (-60..<180).contains(now.timeIntervalSince(beginning))
     }
 
-    private func unknownDurations(_ connection: PostgresConnection) async throws -> [StatusReport.UnknownDuration] {
+    private func unknownDurations(_ connection: PostgresConnection) async throws -> [PipelineStatus.UnknownDuration] {
         try await ProductStore(connection).durations().filter { $0.endless > 0 }.map {
-            StatusReport.UnknownDuration(app: $0.bundleId, product: $0.productId, purchases: $0.endless)
+            PipelineStatus.UnknownDuration(app: $0.bundleId, product: $0.productId, purchases: $0.endless)
         }
     }
 
     private func rejectedTransfers(
         _ connection: PostgresConnection, _ now: Date
-    ) async throws -> [StatusReport.RejectedTransfers] {
+    ) async throws -> [PipelineStatus.RejectedTransfers] {
         try await TransferStore(connection).rejected(since: now.addingTimeInterval(-86_400)).map {
-            StatusReport.RejectedTransfers(
+            PipelineStatus.RejectedTransfers(
                 app: $0.bundleId, environment: $0.environment.rawValue, purchases: $0.purchases)
         }
     }
 
-    private func ledger(_ connection: PostgresConnection) async throws -> StatusReport.Ledger {
+    private func ledger(_ connection: PostgresConnection) async throws -> PipelineStatus.Ledger {
         let newest = try await IncidentStore(connection).newest()
         let milliseconds = try await StatusStore(connection).latencies(ofLast: sample)
             .map { ($0 * 1000).rounded() }.sorted()
-        return StatusReport.Ledger(
+        return PipelineStatus.Ledger(
             lastReceivedAt: newest?.receivedAt, lastRecordedAt: newest?.recordedAt, sample: milliseconds.count,
             webhookToStateP50: milliseconds.percentile(0.5), webhookToStateP99: milliseconds.percentile(0.99))
     }
 
-    private func rejected(_ connection: PostgresConnection, _ now: Date) async throws -> [StatusReport.Rejected] {
+    private func rejected(_ connection: PostgresConnection, _ now: Date) async throws -> [PipelineStatus.Rejected] {
         try await IncidentStore(connection).rejections(since: now.addingTimeInterval(-86_400), now: now).map {
-            StatusReport.Rejected(stage: $0.stage, reason: $0.reason, count: $0.count, recent: $0.recent)
+            PipelineStatus.Rejected(stage: $0.stage, reason: $0.reason, count: $0.count, recent: $0.recent)
         }
     }
 
-    private func receivers(_ connection: PostgresConnection, _ now: Date) async throws -> [StatusReport.Receiver] {
+    private func receivers(_ connection: PostgresConnection, _ now: Date) async throws -> [PipelineStatus.Receiver] {
         try await IncidentStore(connection).receivers(since: now.addingTimeInterval(-3600)).map {
-            StatusReport.Receiver(
+            PipelineStatus.Receiver(
                 instance: $0.instance, lastMinute: $0.lastMinute, accepted: $0.accepted, rejected: $0.rejected,
                 unavailable: $0.unavailable, lastUnavailable: $0.lastUnavailable)
         }

@@ -116,7 +116,7 @@ import Testing
     @Test func `Console shows what each ingest accepted, and the one that is silent`() {
         let now = RunningConsole.now
         let receivers = ["a", "b"].map {
-            StatusReport.Receiver(instance: $0, lastMinute: now.addingTimeInterval(-90), accepted: 3600, rejected: 1)
+            PipelineStatus.Receiver(instance: $0, lastMinute: now.addingTimeInterval(-90), accepted: 3600, rejected: 1)
         }
         let stage = PipelineScreen.ingest(receivers, "receiver a has sent no heartbeat", now)
         #expect(stage.rate == "2.0" && stage.queue == nil)
@@ -127,7 +127,7 @@ import Testing
 
     @Test func `ChartTable has a row for every look, the latest first, with the lag of every stage`() throws {
         let now = RunningConsole.now
-        let report = StatusReport(
+        let report = PipelineStatus(
             at: now,
             stages: .read([.init(name: "verifier", topic: "t", waiting: 0), .init(name: "new", topic: "t", waiting: 0)]
             ),
@@ -144,11 +144,11 @@ import Testing
     }
 
     @Test func `StatusWatch computes the rate of a stage from what it committed between two looks`() {
-        func report(_ seconds: Double, _ settled: Int64?) -> StatusReport {
-            StatusReport(
+        func report(_ seconds: Double, _ settled: Int64?) -> PipelineStatus {
+            PipelineStatus(
                 at: RunningConsole.now.addingTimeInterval(seconds),
                 stages: .read([
-                    StatusReport.Stage(name: "verifier", topic: "t", waiting: 0, settled: settled)
+                    PipelineStatus.Stage(name: "verifier", topic: "t", waiting: 0, settled: settled)
                 ]),
                 ledger: .unreadable(""), rejected: .unreadable(""), receivers: .unreadable(""),
                 recovery: .unreadable(""))

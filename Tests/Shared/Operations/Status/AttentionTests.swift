@@ -7,9 +7,9 @@ struct AttentionTests {
     private static let now = Date(timeIntervalSince1970: 1_790_000_000)
 
     private static func report(
-        _ change: (inout StatusReport) -> Void = { _ in }
+        _ change: (inout PipelineStatus) -> Void = { _ in }
     ) -> [String] {
-        var report = StatusReport(
+        var report = PipelineStatus(
             at: now,
             stages: .read([.init(name: "verifier", topic: "t", waiting: 3, behindSeconds: 4)]),
             ledger: .read(.init(sample: 0)), rejected: .read([.init(stage: "verifier", reason: "signature", count: 9)]),
@@ -59,7 +59,7 @@ struct AttentionTests {
     }
 
     @Test func `Attention hints at stored offsets of partitions that do not exist, which are no problem`() {
-        var report = StatusReport(
+        var report = PipelineStatus(
             at: Self.now, stages: .read([.init(name: "state-updater", topic: "t", waiting: 0)]),
             ledger: .read(.init(sample: 0)), rejected: .read([]), receivers: .read([]),
             recovery: .read(RecoveryStatus()))
@@ -72,7 +72,7 @@ struct AttentionTests {
     }
 
     @Test func `Attention says each problem once, with what to do`() {
-        let wrong: [(String, (inout StatusReport) -> Void)] = [
+        let wrong: [(String, (inout PipelineStatus) -> Void)] = [
             ("Kafka", { $0.stages = .unreadable("away") }),
             ("database", { $0.ledger = .unreadable("away") }),
             ("the database's clock is 600 s ahead of this machine's", { $0.clockDifference = 600 }),

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The facts of the status screen; ``Attention`` finds the problems in them.
-package struct StatusReport: Sendable, Encodable {
+package struct PipelineStatus: Sendable, Encodable {
     /// The lag of a stage.
     package struct Stage: Sendable, Encodable, Equatable {
         package var name: String
