@@ -55,31 +55,6 @@ extension EndToEnd {
             #expect(written / Double(notifications) < 6, "\(notifications) notifications: \(tables)")
             await connection.close()
         }
-
-        @Test func `Ledger has everything once after each process in turn was killed and started again under load`()
-            async throws
-        {
-            try await EndToEnd.withPipeline { services in
-                let ledger = EndToEnd.ledger(of: services)
-                let options = SimulatorRun.Options(
-                    rate: 40, seed: 12, subscriptions: 60, duplicates: 0.1, reorder: 20, tampered: 0.03)
-                let run = DevRun(services: services, options: options, show: LiveDisplay(isQuiet: true)) {
-                    for kind in ServiceKind.allCases {
-                        for name in services.processes.plan.names(of: kind) {
-                            let before = try await ledger.count()
-                            try await EndToEnd.eventually("the ledger grows before \(name) is killed") {
-                                try await ledger.count() > before + 20
-                            }
-                            try await services.processes.kill(name)
-                            try await services.processes.restart(name)
-                        }
-                    }
-                }
-                let report = try #require(try await run.run())
-                #expect(report.isClean, "\(report.text)")
-                #expect(report.findings.inLedger > 80)
-            }
-        }
     }
 }
 
