@@ -102,7 +102,9 @@ extension AccessScheduleBuilder {
         let isExplained = paid.contains {
             isStatusTransaction($0.transaction) && !$0.facts.isUpgraded
                 && $0.facts.expiresDate == owner.facts.expiresDate
-                || !$0.isEmpty && $0.start > signed && $0.facts.productId == product
+                // Charged early, and even where a later purchase took its place.
+                || $0.facts.revocationDate == nil && max($0.start, $0.facts.beginning) > signed
+                    && $0.facts.productId == product
                 // S6: never in favour of a revoked one.
                 || $0.facts.revocationDate != nil && $0.facts.explains(renewal.renewalDate)
         }

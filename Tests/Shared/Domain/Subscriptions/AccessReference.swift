@@ -191,6 +191,11 @@ struct AccessReference {
             return false
         }
         if chargedBefore(purchase, one) { return false }
+        let addsSeats = transactions.contains {
+            $0.transactionId != purchase.transactionId && $0.productId == purchase.productId
+                && $0.expiresDate == purchase.expiresDate && ($0.purchaseDate ?? from) < from
+        }
+        if reason != nil, addsSeats { return false }
         if isDatedAtCharge(purchase), renewed(by: purchase, from).contains(one) { return false }
         // Refunded before it began.
         if isRenewal(purchase), let revoked = purchase.revocationDate, revoked <= from { return false }
@@ -291,7 +296,7 @@ struct AccessReference {
     func isRevoked(since status: PurchaseEvent, endingAt end: Date? = nil, at moment: Date) -> Bool {
         transactions.contains { one in
             guard let revoked = one.revocationDate, revoked > status.version.signedDate,
-                end == nil || one.expiresDate == end
+                end == nil || one.expiresDate == end, one.expiresDate.map({ moment < $0 }) ?? true
             else { return false }
             return (one.purchaseDate ?? .distantPast) <= moment
         }
