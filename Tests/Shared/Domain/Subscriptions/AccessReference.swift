@@ -296,7 +296,7 @@ struct AccessReference {
     func isRevoked(since status: PurchaseEvent, endingAt end: Date? = nil, at moment: Date) -> Bool {
         transactions.contains { one in
             guard let revoked = one.revocationDate, revoked > status.version.signedDate,
-                end == nil || one.expiresDate == end, one.expiresDate.map({ moment < $0 }) ?? true
+                end == nil ? one.expiresDate.map({ moment < $0 }) ?? true : one.expiresDate == end
             else { return false }
             return (one.purchaseDate ?? .distantPast) <= moment
         }
@@ -304,7 +304,8 @@ struct AccessReference {
 
     func graceProduct(at moment: Date) -> String? {
         guard let renewal, let grace = renewal.gracePeriodExpiresDate, moment < grace else { return nil }
-        let last = transactions.max { ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast) }
+        let last = transactions.filter { one in !transactions.contains { replaces($0, one) } }
+            .max { ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast) }
         let isPaid = transactions.contains { $0.revocationDate == nil && $0.expiresDate == last?.expiresDate }
         let due = due(in: events.filter { $0.renewal?.gracePeriodExpiresDate == grace }, before: grace)
         if status == nil, last != nil, !isPaid, due == nil || due == last?.expiresDate { return nil }
