@@ -134,7 +134,9 @@ extension EndToEnd {
                 return (try JSONDecoder().decode(Summary.self, from: Data(outcome.text.utf8)), rows)
             }
             let dry = try await run("--dry-run")
-            #expect(dry.0.outcomes == ["otherAccount": 1, "created": 2, "conflict": 1, "invalid": 1] && dry.0.purchases == 0)
+            #expect(
+                dry.0.outcomes == ["otherAccount": 1, "created": 2, "conflict": 1, "invalid": 1] && dry.0.purchases == 0
+            )
             let known = try await apple.storekeeper(["customers", "show", "first"] + options)
             #expect(known.ending == .exit(1), "a dry run changes nothing")
             let first = try await run()
