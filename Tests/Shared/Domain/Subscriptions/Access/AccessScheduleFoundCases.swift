@@ -5,6 +5,15 @@ extension AccessScheduleTests {
     /// Scenarios that failed once, shortened by hand.
     static let foundByScenarios: [Case] = [
         Case(
+            name: "S5 the running period goes on to a purchase that takes the place of its early charged renewal",
+            events: [
+                start,
+                event(
+                    "DID_RENEW", 29.2, 1, bought("2", "silver", 30, 37, signed: 29.2, reason: "RENEWAL"),
+                    renewal("silver", 37, signed: 29.2)),
+                event("CONSUMPTION_REQUEST", 29.7, nil, bought("3", "platinum", 29.6, 36.6, signed: 29.7)),
+            ], access: [(29.1, "gold"), (29.4, "gold"), (29.7, "platinum"), (36.5, "platinum"), (36.7, nil)]),
+        Case(
             name: "G2 seats that are bought in the last second of a period do not take the place of its grace period",
             events: [
                 start,
