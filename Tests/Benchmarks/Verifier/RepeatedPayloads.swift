@@ -1,0 +1,1 @@
+../../../Services/Verifier/RepeatedPayloads.swift
