@@ -46,8 +46,7 @@ extension AccessScheduleBuilder {
         if let last, !isAbout(last, grace) { return nil }
         // Signed before the end of a period whose transaction is unknown: that period still runs.
         let start = last.map { max($0.end, due ?? $0.end) } ?? min(due ?? grace.endsAt, grace.signedDate)
-        let isOfLast = last.map { last in due.map(last.nominallyEnds) ?? true } ?? false
-        let revoked = isOfLast ? last.flatMap { revocation(of: $0, in: paid, grace) } : nil
+        let revoked = last.flatMap { revocation(of: $0, in: paid, grace) }
         let end = ([grace.endsAt, closed(grace), revoked].compactMap(\.self) + next).min() ?? grace.endsAt
         guard let product = grace.productId ?? last?.facts.productId ?? subscription.transaction?.productId, start < end
         else { return nil }
@@ -64,14 +63,16 @@ extension AccessScheduleBuilder {
         return grace.signedDate.timeIntervalSince(period.start) > period.end.timeIntervalSince(grace.signedDate)
     }
 
-    /// G3: when the revocation of its period ended a grace period. A refund of added seats leaves the period paid; and Apple's
-    /// status 1 or 4 since grants the grace period all the same.
+    /// G3: when the revocation of its period, and of no earlier one, ended a grace period. A refund of added seats leaves the period
+    /// paid; and Apple's status 1 or 4 since grants the grace period all the same.
     private func revocation(of period: PaidPeriod, in paid: [PaidPeriod], _ grace: GracePeriod) -> Date? {
         let ofPeriod = paid.filter { $0.facts.expiresDate == period.facts.expiresDate }
         let isGranted = statuses(of: grace).contains {
             ($0.status == 1 || $0.status == 4) && period.transaction.version <= $0.version
         }
-        guard !isGranted, !ofPeriod.contains(where: { $0.facts.revocationDate == nil }) else { return nil }
+        guard grace.periodEndsAt.map(period.nominallyEnds) ?? true, !isGranted,
+            !ofPeriod.contains(where: { $0.facts.revocationDate == nil })
+        else { return nil }
         return ofPeriod.compactMap(\.facts.revokedAt).max()
     }
 

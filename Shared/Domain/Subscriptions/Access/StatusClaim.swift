@@ -82,7 +82,7 @@ extension AccessScheduleBuilder {
     {
         paid.compactMap { period in
             guard let revokedAt = period.facts.revokedAt,
-                revokedAt > statusVersion.signedDate || period.facts.explains(renewalDate)
+                revokedAt > statusVersion.signedDate || period.explains(renewalDate)
                     // Of two events of one moment the revocation counts.
                     || revokedAt == statusVersion.signedDate && period.transaction.version != statusVersion
                         && period.facts.additionalTransactionReason == nil
@@ -106,7 +106,7 @@ extension AccessScheduleBuilder {
                 || $0.facts.revocationDate == nil && max($0.start, $0.facts.beginning) > signed
                     && $0.facts.productId == product
                 // S6: never in favour of a revoked one.
-                || $0.facts.revocationDate != nil && $0.facts.explains(renewal.renewalDate)
+                || $0.facts.revocationDate != nil && $0.explains(renewal.renewalDate)
         }
         guard !isExplained else { return }
         for index in periods.indices where periods[index].transactionId == owner.facts.transactionId {
@@ -116,11 +116,10 @@ extension AccessScheduleBuilder {
     }
 }
 
-extension TransactionFacts {
+extension PaidPeriod {
     /// Whether a renewal date is the end of this transaction. Of a period with seats each transaction has the same end.
     fileprivate func explains(_ renewalDate: Date?) -> Bool {
-        guard let renewalDate, let expiresDate, additionalTransactionReason == nil else { return false }
-        return abs(expiresDate.timeIntervalSince(renewalDate)) < AccessScheduleBuilder.shortestHole
+        facts.additionalTransactionReason == nil && renewalDate.map(nominallyEnds) ?? false
     }
 }
 
