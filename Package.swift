@@ -204,7 +204,8 @@ let tests: [Target] = [
         ["AppStoreSamples", "Development", "AppStore", "Digests", "Signatures", "StrictJSON", "TestSupport"]),
     tests(
         "StorageTests", "Shared/Storage",
-        ["Development", "Storage", "Postgres", "Contracts", "Records", "Subscriptions", "TestSupport"]),
+        ["Development", "Storage", "Postgres", "Contracts", "Records", "Subscriptions", "TestSupport"],
+        exclude: ["Purchases/Golden"]),
     tests(
         "OperationsTests", "Shared/Operations",
         [

@@ -13,6 +13,10 @@ struct Configuration: WorkerVariables, DatabaseVariables {
         "how long to wait after a gap (a pair of notifications of a subscription between which one must be missing) before "
             + "the customer's history is requested from Apple; a late notification closes the gap meanwhile",
         default: "5m")
+    let endPatience = Variable.duration(
+        "STOREKEEPER_END_PATIENCE",
+        "how long after the end of an access period a notification about it is waited for, before ACCESS_ENDED is published",
+        default: "10m")
     let batch = Variable.batchLimit
     let rejectionRun = Variable.rejectionRun
     let rejectionRatio = Variable.rejectionRatio

@@ -25,7 +25,7 @@ await ServiceProcess(
         ledger: LedgerStore(database), outbox: OutboxStore(database), positions: positions, connection: connection,
         now: context.clock.now,
         logger: context.logger)
-    // A second connection, so that neither publishing nor recalculation delays the worker.
+    // A second connection, so that neither publishing nor what runs beside it delays the worker.
     let background = PostgresConnection(context.settings.postgres(for: "state-updater"), logger: context.logger)
     let publisher = Publisher(
         outbox: OutboxStore(background), leases: LeaseStore(background), producer: connection.producer, holder: UUID(),
@@ -39,7 +39,10 @@ await ServiceProcess(
         transfers: TransferStore(background), now: context.clock.now, logger: context.logger)
     let policies = ApplyPolicy(
         application: PolicyApplication(background), now: context.clock.now, logger: context.logger)
+    let ends = AnnounceEnds(
+        ends: AccessEndStore(background), patience: context.settings.endPatience, now: context.clock.now,
+        logger: context.logger)
     // After the producer that they need, and before the worker, so that they stop after it.
-    services.insert(contentsOf: [publisher, recalculation, announcement, policies] as [any Service], at: 1)
+    services.insert(contentsOf: [publisher, recalculation, announcement, policies, ends] as [any Service], at: 1)
     return [SchemaReadiness(context, service: "state-updater")] + services
 }

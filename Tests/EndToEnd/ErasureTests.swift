@@ -29,6 +29,9 @@ extension EndToEnd {
                 try await shop.isApplied(2)
                 let way: Set = [Topics.received.name, Topics.verified.name, Topics.unique.name]
                 #expect(way.isSubset(of: try await shop.records(naming: token).map(\.topic)))
+                try await EndToEnd.eventually("messages about both purchases name the account") {
+                    try await shop.records(naming: token).count { $0.topic == Topics.changed.name } == 2
+                }
                 #expect(try await shop.tables(naming: token).count >= 6)
                 #expect(try await !shop.tables(naming: "user-4711").isEmpty)
 

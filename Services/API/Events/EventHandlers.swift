@@ -103,10 +103,11 @@ struct EventHandlers: Sendable {
         }
     }
 
-    /// `latest` means: from now on.
+    /// `latest` means: from now on. A number is the `sequence` of a message; no cursor is one, because a cursor begins with a letter.
     private func position(_ text: String?, otherwise standard: @autoclosure () throws -> Int64) throws -> Int64 {
         guard let text else { return try standard() }
         if text == "latest" { return try horizon.id() }
+        if let sequence = Int64(text), sequence >= 0 { return sequence }
         return Int64(try cursor.position(text, of: Self.list)) ?? 0
     }
 

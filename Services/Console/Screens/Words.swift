@@ -97,7 +97,10 @@ enum Words {
     /// A change of the timeline, in the command line's words.
     /// - Parameter isMasked: leaves its values out: those of facts such as the app account are ids.
     static func change(_ change: FactChange, isMasked: Bool) -> String {
-        guard !isMasked else { return "\(Fact(rawValue: change.fact)?.words ?? "access or an earlier transaction")" }
+        guard !isMasked else {
+            if change.fact == FactChange.refundRequest { return "a refund" }
+            return "\(Fact(rawValue: change.fact)?.words ?? "access or an earlier transaction")"
+        }
         return Change.sentence(
             fact: change.fact, from: change.from, to: change.to, transactionId: change.transactionId)
     }

@@ -57,6 +57,8 @@ struct TimelineEntry: ListedRow {
     var occurredAt: Date?
     var appliedAt: Date
     var environment: String
+    /// Of the row, as in its message; nil for the notification itself.
+    var sequence: Int64?
     /// Nil for the notification itself.
     var fact: String?
     var from: String?
@@ -88,6 +90,7 @@ struct TimelineEntry: ListedRow {
         occurredAt = row.occurredAt
         appliedAt = row.appliedAt
         environment = row.key.environment.rawValue
+        sequence = row.id
         fact = change.fact
         from = change.from
         to = change.to

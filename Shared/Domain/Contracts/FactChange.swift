@@ -2,13 +2,14 @@ import StrictJSON
 
 /// A change of one fact of a purchase.
 public struct FactChange: Sendable, Hashable {
-    /// Which fact, by Apple's name for it; the project's own are ``accessUntil``, ``sharedAccount``, ``account`` and those that begin with `earlier`.
+    /// Which fact, by Apple's name for it; the project's own are ``accessUntil``, ``refundRequest``, ``sharedAccount``, ``account`` and
+    /// those that begin with `earlier`.
     public var fact: String
     /// The value before; nil where the fact was unknown.
     public var from: String?
     /// The value after; nil where the fact is gone.
     public var to: String?
-    /// The transaction of the fact, where that is not the purchase's current one.
+    /// The transaction of the fact, where that is not the purchase's current one; always of a ``refundRequest``.
     public var transactionId: String?
 
     /// A fact with the value before and after.
@@ -28,6 +29,9 @@ public struct FactChange: Sendable, Hashable {
     /// The fact that access ends at another moment, which ``SubscriptionChanged/State/accessUntil`` explains: `none`
     /// without access, `open` where it does not end.
     public static let accessUntil = "accessUntil"
+
+    /// The fact that a refund of a transaction is `requested`, `refunded`, `declined` or `reversed`.
+    public static let refundRequest = "refundRequest"
 }
 
 extension FactChange {

@@ -79,7 +79,7 @@ extension PurchaseEvent {
 extension EventVersion {
     /// Whether an event of this version replaces a fact of the known one. The same version does not, so a redelivery
     /// changes nothing.
-    func supersedes(_ known: EventVersion?) -> Bool {
+    package func supersedes(_ known: EventVersion?) -> Bool {
         guard let known else { return true }
         return self > known
     }

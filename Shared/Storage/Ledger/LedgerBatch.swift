@@ -46,6 +46,11 @@ struct LedgerBatch: Sendable {
     /// The lifecycle events of the batch, whose stored neighbours are needed.
     let lifecycleEvents: [PurchaseEvent]
 
+    /// The purchases of which the batch has a notification about a refund, each once, sorted.
+    var refundKeys: [SubscriptionKey] {
+        Set(entries.compactMap { entry in entry.event.flatMap { RefundRequest($0) == nil ? nil : $0.key } }).sorted()
+    }
+
     /// The rows that the batch adds independently of the stored state.
     struct Additions: Sendable {
         /// Entries new to the ledger.
@@ -104,13 +109,15 @@ struct LedgerBatch: Sendable {
     ///   - known: the stored purchases.
     ///   - durations: the configured durations of non-renewing products.
     ///   - neighbours: the nearest stored lifecycle events around those of the batch.
+    ///   - refunds: the newest that is stored about refunds of the purchases in ``refundKeys``.
     ///   - now: the clock of this process.
     func effects(
         of additions: Additions, known: [SubscriptionKey: PurchaseInBatch], durations: ProductDurations,
-        neighbours: [PurchaseEvent], at now: Date
+        neighbours: [PurchaseEvent], refunds: [SubscriptionKey: [RefundRequest]] = [:], at now: Date
     ) throws -> Effects {
         var effects = Effects(gaps: Gaps(added: additions.lifecycleEvents, neighbours: neighbours))
         effects.purchases = known
+        for (key, refunds) in refunds { effects.purchases[key]?.know(refunds) }
         for entry in additions.entries {
             guard let event = entry.event else {
                 effects.lines.append(LedgerLine(entry, hasAdvanced: false, recordedAt: now))

@@ -71,6 +71,36 @@ enum LedgerStatements {
             events.map(\.version.signedDate), events.map(\.version.notificationUUID))
     }
 
+    /// The newest notification about a refund of each transaction of the purchases. Runs after the purchases are locked, so that no
+    /// other writer adds one.
+    static let refunds = Statement(
+        "ledger-refunds",
+        unsafeSQL: """
+            select distinct on (environment, original_transaction_id, transaction_id) environment::text as environment,
+                original_transaction_id, transaction_id, notification_type, signed_at, notification_uuid
+            \(PurchaseKeys.lookingUp("notification"))
+            where notification_type in ('CONSUMPTION_REQUEST', 'REFUND', 'REFUND_DECLINED', 'REFUND_REVERSED')
+                and transaction_id is not null and signed_at is not null
+            order by environment, original_transaction_id, transaction_id, signed_at desc, notification_uuid desc
+            """)
+
+    static func command(refundsOf keys: [SubscriptionKey]) -> Command {
+        Command(refunds, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId))
+    }
+
+    static func refunds(_ rows: Rows) throws -> [SubscriptionKey: [RefundRequest]] {
+        try rows.reduce(into: [:]) { refunds, row in
+            guard let status = RefundRequest.Status(notificationType: try row.value("notification_type")) else {
+                return
+            }
+            let version = EventVersion(
+                signedDate: try row.value("signed_at"), notificationUUID: try row.value("notification_uuid"))
+            let key = try SubscriptionStore.key(row)
+            refunds[key, default: []].append(
+                RefundRequest(transactionId: try row.value("transaction_id"), status: status, version: version))
+        }
+    }
+
     /// Ignores conflicts with another writer: in that case `insert` makes the caller roll the transaction back, so this
     /// statement only must not fail. `places` are the indexes of a payload's headers among those of the batch, each list as
     /// one text, because arrays within an array must have the same length. Each header is digested once.

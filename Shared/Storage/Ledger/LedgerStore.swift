@@ -77,7 +77,7 @@ public struct LedgerStore: Sendable {
         _ batch: LedgerBatch, moving moves: [PositionMove], recordedAt: Date, in transaction: PostgresTransaction
     ) throws -> Attempt {
         var batch = batch
-        let keys = batch.keys
+        let (keys, refundKeys) = (batch.keys, batch.refundKeys)
         // Erased accounts before any row is locked, because an erasure waits for the batches that have read them.
         try transaction.send(
             [
@@ -87,7 +87,7 @@ public struct LedgerStore: Sendable {
                 + PurchaseInBatch.commands(reading: keys) + [
                     LedgerStatements.command(neighboursOf: batch.lifecycleEvents),
                     Command(LedgerStatements.transactionId),
-                ])
+                ] + (refundKeys.isEmpty ? [] : [LedgerStatements.command(refundsOf: refundKeys)]))
         // Almost always no uuid is recorded and no account erased, so the additions are computed while the server executes the reads.
         var additions = batch.additions(recorded: [])
         let read = try transaction.receive()
@@ -101,7 +101,8 @@ public struct LedgerStore: Sendable {
         let (known, durations) = try PurchaseInBatch.read(read[3...])
         var effects = try batch.effects(
             of: additions, known: known, durations: durations,
-            neighbours: try read[8].compactMap { row in try LedgerLine.read(row).event }, at: recordedAt)
+            neighbours: try read[8].compactMap { row in try LedgerLine.read(row).event },
+            refunds: refundKeys.isEmpty ? [:] : try LedgerStatements.refunds(read[10]), at: recordedAt)
         try writing.write(effects, of: additions, recordedAt: recordedAt)
         try writing.keepConflicts(
             of: batch.entries.filter { recorded.contains($0.uuid) } + batch.copies, recordedAt: recordedAt)

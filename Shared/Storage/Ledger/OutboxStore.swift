@@ -83,8 +83,8 @@ public struct OutboxStore: Sendable {
     static let changes = Statement(
         "outbox-changes",
         unsafeSQL: """
-            select \(TimelineRow.columns.selected()), id, published_at
-            from timeline
+            select \(TimelineRow.selected)
+            from \(TimelineRow.source)
             where published_at is null
             order by id
             limit $1::bigint
@@ -136,17 +136,33 @@ extension SubscriptionChanged {
     init(_ row: TimelineRow) {
         self.init(
             environment: row.key.environment, originalTransactionId: row.key.originalTransactionId,
-            bundleId: row.bundleId, event: row.event, changes: row.changes.map(\.cut), state: row.state,
-            revision: row.revision, notificationUUID: row.notificationUUID, occurredAt: row.occurredAt,
+            bundleId: row.bundleId, appAccountToken: row.appAccountToken, event: row.event,
+            changes: row.changes.map(\.cut), state: row.state, transaction: row.transaction?.cut,
+            revision: row.revision,
+            sequence: row.id, notificationUUID: row.notificationUUID, occurredAt: row.occurredAt,
             appliedAt: row.appliedAt, traceparent: row.traceparent)
     }
 }
 
+// Kafka's default limit of a record is 1 MB, and a single text of Apple's may be as long.
+
 extension FactChange {
-    /// Kafka's default limit of a record is 1 MB, and a single text of Apple's may be as long.
     fileprivate var cut: FactChange {
-        FactChange(
-            fact: fact, from: from.map { String($0.prefix(4096)) }, to: to.map { String($0.prefix(4096)) },
-            transactionId: transactionId)
+        FactChange(fact: fact, from: from?.cut, to: to?.cut, transactionId: transactionId)
     }
+}
+
+extension SubscriptionChanged.Transaction {
+    fileprivate var cut: Self {
+        var short = self
+        (short.productId, short.type) = (productId.cut, type.cut)
+        (short.currency, short.storefront) = (currency?.cut, storefront?.cut)
+        (short.offerIdentifier, short.offerDiscountType) = (offerIdentifier?.cut, offerDiscountType?.cut)
+        short.inAppOwnershipType = inAppOwnershipType?.cut
+        return short
+    }
+}
+
+extension String {
+    fileprivate var cut: String { utf8.count <= 4096 ? self : String(prefix(4096)) }
 }

@@ -82,8 +82,8 @@ package struct EventFeed: Sendable {
     private static let events = Statement(
         "event-feed-events",
         unsafeSQL: """
-            select \(TimelineRow.columns.selected()), id, published_at
-            from timeline
+            select \(TimelineRow.selected)
+            from \(TimelineRow.source)
             where id > $1::bigint and id <= $2::bigint and environment = $3::text::store_environment
                 and ($4::text[] is null or bundle_id = any ($4::text[]))
             order by id

@@ -11,6 +11,8 @@ struct PurchaseInBatch: Sendable {
     private(set) var subscription: Subscription?
     /// The newest version of each transaction.
     private var transactions: [String: TransactionVersion] = [:]
+    /// The newest that is known about a refund of each transaction; complete where the batch has an event about one.
+    private var refunds: [String: RefundRequest] = [:]
     /// The access periods after the events so far.
     private(set) var periods: Set<AccessPeriodRow> = []
     /// The notification whose status the known transactions do not explain, after the events so far.
@@ -54,6 +56,11 @@ struct PurchaseInBatch: Sendable {
 
     var isWritten: Bool { revision != readRevision }
 
+    /// Takes what is stored about refunds of its transactions.
+    mutating func know(_ refunds: [RefundRequest]) {
+        for refund in refunds { self.refunds[refund.transactionId] = refund }
+    }
+
     /// The effect of an event.
     struct Outcome {
         /// False where newer versions of all facts of the event were stored already.
@@ -71,21 +78,25 @@ struct PurchaseInBatch: Sendable {
     ) throws -> Outcome {
         let transition = Subscription.applying(event, known: subscription)
         let isNewVersion = keep(event.transaction.map { TransactionVersion($0, version: event.version) })
+        let refund = RefundRequest(event)
+        let (isNewRefund, refundChange) = refund.map { keep($0) } ?? (false, nil)
         let isChanged = transition.subscription != subscription
         subscription = transition.subscription
-        guard isChanged || isNewVersion else { return Outcome(hasAdvanced: transition.didChange) }
+        let hasAdvanced = transition.didChange || isNewRefund
+        guard isChanged || isNewVersion || refundChange != nil else { return Outcome(hasAdvanced: hasAdvanced) }
         var changes = transition.changes.map { FactChange(fact: $0.fact.rawValue, from: $0.from, to: $0.to) }
         if isNewVersion, let earlier = EarlierTransaction(event, of: transition.subscription, at: now) {
             changes.append(
                 FactChange(
                     fact: earlier.fact.rawValue, from: nil, to: earlier.text, transactionId: earlier.transactionId))
         }
+        if let refundChange { changes.append(refundChange) }
         let (known, unexplained) = (periods, unexplainedStatus)
         if let change = try decideAccess(transition.subscription, durations, at: now) { changes.append(change) }
         if isChanged || !changes.isEmpty || periods != known || unexplainedStatus != unexplained { revision += 1 }
-        guard !changes.isEmpty else { return Outcome(hasAdvanced: transition.didChange) }
+        guard !changes.isEmpty else { return Outcome(hasAdvanced: hasAdvanced) }
         return Outcome(
-            hasAdvanced: transition.didChange,
+            hasAdvanced: hasAdvanced,
             row: row(
                 event.eventName, event.version, changes, transition.subscription, traceparent: traceparent, at: now))
     }
@@ -120,6 +131,24 @@ struct PurchaseInBatch: Sendable {
         return row(AccessRecalculation.eventName, version, [change], subscription, traceparent: nil, at: now)
     }
 
+    /// Tells that access ended by the clock.
+    /// - Parameters:
+    ///   - end: the first moment without access.
+    ///   - now: the clock of this process.
+    /// - Returns: the row of the timeline; nil where access does not end then, or is given at `now` all the same.
+    mutating func ended(at end: Date, now: Date) -> TimelineRow? {
+        guard let subscription, let last = periods.first(where: { $0.endsAt == end }),
+            !periods.contains(where: { $0.contains(end) || $0.contains(now) })
+        else { return nil }
+        revision += 1
+        let earlier = last.transactionId == subscription.transaction?.transactionId ? nil : last.transactionId
+        let change = FactChange(
+            fact: FactChange.accessUntil, from: end.iso8601, to: Self.text((false, nil)), transactionId: earlier)
+        // No notification caused the event, so it gets a new id.
+        let version = EventVersion(signedDate: end, notificationUUID: UUID())
+        return row(AccessEndStore.eventName, version, [change], subscription, traceparent: nil, at: now)
+    }
+
     /// Tells that a restore moved the purchase between accounts of the app.
     mutating func transferred(from: String, to: String, version: EventVersion, at now: Date) -> TimelineRow? {
         guard let subscription else { return nil }
@@ -127,6 +156,21 @@ struct PurchaseInBatch: Sendable {
         return row(
             TransferStore.eventName, version, [FactChange(fact: FactChange.account, from: from, to: to)], subscription,
             traceparent: nil, at: now)
+    }
+
+    /// Keeps what an event says about a refund unless something newer is known.
+    /// - Returns: whether it was newer, and the change of the fact; nil where it says the same again.
+    private mutating func keep(_ refund: RefundRequest) -> (isNew: Bool, change: FactChange?) {
+        let known = refunds[refund.transactionId]
+        guard refund.version.supersedes(known?.version) else { return (false, nil) }
+        refunds[refund.transactionId] = refund
+        guard refund.status != known?.status else { return (true, nil) }
+        return (
+            true,
+            FactChange(
+                fact: FactChange.refundRequest, from: known?.status.rawValue, to: refund.status.rawValue,
+                transactionId: refund.transactionId)
+        )
     }
 
     /// Keeps a version of a transaction unless a newer one is there.

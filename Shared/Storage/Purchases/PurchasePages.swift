@@ -43,8 +43,8 @@ package struct PurchasePages: Sendable {
     private static let timeline = Statement(
         "purchase-timeline-page",
         unsafeSQL: """
-            select \(TimelineRow.columns.selected()), id, published_at
-            from timeline
+            select \(TimelineRow.selected)
+            from \(TimelineRow.source)
             where environment = $1::text::store_environment and original_transaction_id = $2::text and id > $3::bigint
             order by id
             limit $4::bigint

@@ -31,6 +31,12 @@ public struct TimelineRow: Sendable, Equatable {
     public var publishedAt: Date?
     /// W3C trace context of the notification; nil once published.
     public var traceparent: String?
+    /// The account that may use the purchase while it gives access, at the time of reading; nil where none may. Not stored in the
+    /// timeline, so that an erasure needs to change nothing here. Lower-case UUID text.
+    public var appAccountToken: String?
+    /// The transaction that the notification is about, as it is stored at the time of reading; of an event without a notification the
+    /// purchase's current one. Nil where the notification is about none.
+    public var transaction: SubscriptionChanged.Transaction?
 }
 
 extension TimelineRow {
@@ -55,11 +61,78 @@ extension TimelineRow {
             set: { $0.changes = $1?.changes ?? [] }),
     ]
 
-    /// - Parameter row: of a statement that selects ``columns``, then `id` and `published_at`.
+    /// The select list of a statement that reads from ``source``. Of several accounts that may use a purchase the owner is named.
+    static let selected =
+        "\(columns.selected()), id, published_at, coalesce(\(owner), \(anyAccount))::text, \(joinedTransaction.selected())"
+
+    /// Two look-ups in place of a sort, because almost every purchase has one account, and it is the owner.
+    private static let owner = account("and because = 'owner' limit 1")
+    private static let anyAccount = account("order by app_account_token limit 1")
+
+    /// An account that may use the purchase of a row.
+    private static func account(_ clause: String) -> String {
+        """
+        (
+            select app_account_token
+            from purchase_account
+            where purchase_account.environment = timeline.environment
+                and purchase_account.original_transaction_id = timeline.original_transaction_id
+                and purchase_account.bundle_id = timeline.bundle_id and may_use \(clause)
+        )
+        """
+    }
+
+    /// The `from` clause of a statement that reads the timeline: each row with the transaction that it is about, by index look-ups.
+    static let source = """
+        timeline
+        left join lateral (
+            select \(joinedTransaction.map { "\($0.name.dropFirst(joined.count)) as \($0.name)" }.joined(separator: ", "))
+            from transaction
+            where transaction.environment = timeline.environment
+                and transaction.transaction_id = (
+                    select known.transaction_id
+                    from notification known
+                    where known.notification_uuid = timeline.notification_uuid
+                    union all
+                    select held.transaction_id
+                    from subscription held
+                    where held.environment = timeline.environment
+                        and held.original_transaction_id = timeline.original_transaction_id
+                    limit 1
+                )
+            offset 0
+        ) as about on true
+        """
+
+    private static let joined = "joined_"
+
+    /// The columns of `transaction` that a message has.
+    private static let joinedTransaction: [Column<SubscriptionChanged.Transaction>] = [
+        Column("joined_transaction_id", \.transactionId),
+        Column("joined_product_id", \.productId),
+        Column("joined_product_type", \.type),
+        Column("joined_purchased_at", \.purchaseDate),
+        Column("joined_expires_at", \.expiresDate),
+        Column("joined_price_milliunits", \.price),
+        Column("joined_currency", \.currency),
+        Column("joined_storefront", \.storefront),
+        Column("joined_ownership", \.inAppOwnershipType),
+        Column("joined_offer_type", \.offerType),
+        Column("joined_offer_id", \.offerIdentifier),
+        Column("joined_offer_discount_type", \.offerDiscountType),
+        Column("joined_revoked_at", \.revocationDate),
+    ]
+
+    /// - Parameter row: of a statement that selects ``selected``.
     static func read(_ row: Row) throws -> TimelineRow {
         var change = try columns.read(row, into: empty)
         change.id = try row.value(at: columns.count)
         change.publishedAt = try row.optional(at: columns.count + 1)
+        change.appAccountToken = try row.optional(at: columns.count + 2)
+        let transaction = try joinedTransaction.read(
+            row, into: SubscriptionChanged.Transaction(transactionId: "", productId: "", type: ""),
+            from: columns.count + 3)
+        if !transaction.transactionId.isEmpty { change.transaction = transaction }
         return change
     }
 
@@ -118,8 +191,8 @@ public struct TimelineStore: Sendable {
     static let newest = Statement(
         "timeline-newest",
         unsafeSQL: """
-            select \(TimelineRow.columns.selected()), id, published_at
-            from timeline
+            select \(TimelineRow.selected)
+            from \(TimelineRow.source)
             order by id desc
             limit $1::bigint
             """)
@@ -127,8 +200,8 @@ public struct TimelineStore: Sendable {
     static let ofPurchase = Statement(
         "timeline-of-purchase",
         unsafeSQL: """
-            select \(TimelineRow.columns.selected()), id, published_at
-            from timeline
+            select \(TimelineRow.selected)
+            from \(TimelineRow.source)
             where environment = $1::text::store_environment and original_transaction_id = $2::text
             order by id
             """)

@@ -9,7 +9,8 @@ public enum StorageStatements {
             RetentionStore.make, RetentionStore.months,
             RetentionStore.drop,
         ]
-        + LedgerPages.statements + ledger + AccessRecalculation.statements + coverage + recovery + api + console
+        + LedgerPages.statements + ledger + AccessRecalculation.statements
+        + AccessEndStore.statements + coverage + recovery + api + console
         + OwnershipStore.statements + PolicyApplication.statements + [
             SeenNotificationStore.claimFirst, SeenNotificationStore.owners, SeenNotificationStore.delete,
             SeenNotificationStore.countBefore,
@@ -68,7 +69,7 @@ public enum StorageStatements {
 
     private static let ledger = [
         LedgerStatements.recorded, LedgerStatements.keepChains, LedgerStatements.insert, LedgerStatements.neighbours,
-        LedgerStatements.insertPayloads,
+        LedgerStatements.refunds, LedgerStatements.insertPayloads,
         LedgerStatements.keepConflicts, LedgerStatements.transactionId, LedgerStatements.transactionStatus,
     ]
 }

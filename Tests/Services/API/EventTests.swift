@@ -39,6 +39,35 @@ struct EventTests {
         }
     }
 
+    @Test func `Events are gone on from by the sequence of any message, in the feed, the timeline and the topic`()
+        async throws
+    {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                let key = try await api.key()
+                try await state.subscribed()
+                let second = try await state.subscribed("DID_RENEW", nil, from: 0, to: 2000, transaction: "4")
+                try await api.eventsAreDecided()
+                let feed = try await api.get("/v1/events", key: key).json?["data"]?.elements ?? []
+                let timeline =
+                    try await api.get("/v1/subscriptions/\(SampleState.purchase)/timeline", key: key)
+                    .json?["data"]?.elements ?? []
+                let topic = try await OutboxStore(state.connection).changes().map(\.message)
+                let sequences = feed.compactMap { $0["data"]?["sequence"]?.int64 }
+                #expect(sequences.count == 2 && topic.map(\.sequence) == sequences)
+                #expect(timeline.compactMap { $0["data"]?["sequence"]?.int64 } == sequences)
+                let first = try #require(sequences.first)
+                #expect(
+                    ids(try await api.get("/v1/events?after=\(first)", key: key)) == [second.uuidString.lowercased()])
+                #expect(ids(try await api.get("/v1/events?after=\(sequences[1])", key: key)).isEmpty)
+                #expect(ids(try await api.get("/v1/events?after=0", key: key)).count == 2)
+                let wrong = try await api.get("/v1/events?after=99999999999999999999", key: key)
+                #expect(wrong.status == 400)
+                #expect(feed.first?["data"]?["transaction"]?["productId"]?.string != nil)
+            }
+        }
+    }
+
     @Test func `Events of a transaction that is still open hold back those behind them`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in

@@ -22,6 +22,15 @@ extension Change {
             default: "Access ends on \(to ?? "an unknown date")."
             }
         }
+        if fact == FactChange.refundRequest, let status = to.flatMap(RefundRequest.Status.init(rawValue:)) {
+            let transaction = transactionId.map { "transaction \($0)" } ?? "the transaction"
+            return switch status {
+            case .requested: "The customer asked Apple to refund \(transaction)."
+            case .refunded: "Apple refunded \(transaction)."
+            case .declined: "Apple declined to refund \(transaction)."
+            case .reversed: "Apple took back the refund of \(transaction)."
+            }
+        }
         if fact == FactChange.sharedAccount {
             return "The app's account \(to ?? "?") uses the same Apple account as \(from ?? "another one")."
         }

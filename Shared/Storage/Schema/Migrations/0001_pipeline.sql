@@ -12,7 +12,8 @@ create extension if not exists btree_gist;
 create type store_environment as enum ('Production', 'Sandbox', 'Xcode', 'LocalTesting');
 
 -- The next offset of a consumer group in a partition. The transaction of a batch moves it by compare-and-set, which fences a
--- worker whose partition was reassigned. The cluster is part of the key, because offsets are valid in one cluster only.
+-- worker whose partition was reassigned. The cluster is part of the key, because offsets are valid in one cluster only. One row is
+-- of a reader of access_period and no topic: up to which moment, in microseconds, state-updater has told of ended access.
 create table consumer_position (
     next_offset bigint not null,
     partition integer not null,

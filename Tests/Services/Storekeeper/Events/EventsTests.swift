@@ -96,15 +96,19 @@ struct EventsTests {
     {
         try await TestDatabase.use { database async throws in
             let ledger = try await SampleLedger.fill(database)
+            let early = CommandOutcome.now.addingTimeInterval(-7200)
+            try await ledger.add(UUID(), "CONSUMPTION_REQUEST", nil, at: early, product: "pro.old")
             try await ledger.add(
-                UUID(), "CONSUMPTION_REQUEST", nil, at: CommandOutcome.now.addingTimeInterval(-7200), product: "pro.old"
-            )
+                UUID(), "DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", at: early, product: "pro.old")
             let outcome = await CommandOutcome.of(
                 ["events", "timeline", SampleLedger.purchase], environment: database.environment)
             #expect(outcome.code == 0)
             #expect(outcome.text.contains("The product is pro.yearly; it was pro.monthly."))
-            let late = outcome.text.split(separator: "\n").first { $0.contains("CONSUMPTION_REQUEST") }
-            #expect(late?.contains("The customer requested a refund") == true, "\(outcome.text)")
+            // Late as well, and still the newest that is known about a refund.
+            let request = outcome.text.split(separator: "\n").first { $0.contains("CONSUMPTION_REQUEST") }
+            #expect(request?.contains("The customer requested a refund") == true, "\(outcome.text)")
+            #expect(request?.contains("Arrived late") == false)
+            let late = outcome.text.split(separator: "\n").first { $0.contains("AUTO_RENEW_ENABLED") }
             #expect(late?.contains("Arrived late") == true)
             let bought = outcome.text.split(separator: "\n").first { $0.contains("SUBSCRIBED/INITIAL_BUY") }
             #expect(bought?.contains("The customer subscribed to") == true)

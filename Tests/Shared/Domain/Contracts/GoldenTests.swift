@@ -127,6 +127,37 @@ import Testing
             isGolden: "subscription-changed.1")
     }
 
+    /// What older builds write, and read in what this one writes: see `SubscriptionChangedTests`.
+    @Test func `Change of a purchase with its account and transaction is encoded as version 1`() throws {
+        try expect(try Self.changed(), isGolden: "subscription-changed-of-account.1")
+    }
+
+    static func changed() throws -> SubscriptionChanged {
+        var transaction = SubscriptionChanged.Transaction(
+            transactionId: "2000000000000002", productId: "pro.monthly", type: "Auto-Renewable Subscription")
+        transaction.purchaseDate = Date(milliseconds: 1_699_999_000_000)
+        transaction.expiresDate = Date(milliseconds: 1_702_592_000_000)
+        (transaction.price, transaction.currency, transaction.storefront) = (9990, "EUR", "DEU")
+        transaction.inAppOwnershipType = "PURCHASED"
+        (transaction.offerType, transaction.offerIdentifier) = (2, "spring")
+        transaction.offerDiscountType = "PAY_AS_YOU_GO"
+        transaction.revocationDate = Date(milliseconds: 1_700_000_000_000)
+        return SubscriptionChanged(
+            environment: .production, originalTransactionId: "2000000000000001", bundleId: "com.example.app",
+            appAccountToken: "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b", event: "REFUND",
+            changes: [
+                FactChange(
+                    fact: FactChange.refundRequest, from: "requested", to: "refunded",
+                    transactionId: "2000000000000002"),
+                FactChange(fact: FactChange.accessUntil, from: "2023-12-14T22:13:20.000Z", to: "none"),
+            ],
+            state: SubscriptionChanged.State(
+                status: 5, productId: "pro.monthly", hasAccess: false, accessUntil: nil, isAutoRenewing: false),
+            transaction: transaction, revision: 8, sequence: 1234, notificationUUID: try #require(Self.uuid),
+            occurredAt: Date(milliseconds: 1_700_000_000_125), appliedAt: Date(milliseconds: 1_700_000_001_000),
+            traceparent: nil)
+    }
+
     @Test func `Recovery request is encoded as version 1`() throws {
         try expect(
             RecoveryRequest(

@@ -37,4 +37,41 @@ struct SubscriptionChangedTests {
         #expect(FactChange.changes(json: Array(#"[{"from":"a"}]"#.utf8)) == nil)
         #expect(FactChange.changes(json: FactChange.json([])) == [])
     }
+
+    /// The members of version 1 before accounts and transactions were added, as a consumer of that time decodes them.
+    private struct OlderConsumer: Decodable {
+        struct Change: Decodable {
+            var fact: String
+            var from, to, transactionId: String?
+        }
+        struct State: Decodable {
+            var status: Int?
+            var productId: String?
+            var hasAccess: Bool
+            var accessUntil: Int64?
+            var isAutoRenewing: Bool?
+        }
+        var version: Int
+        var environment, originalTransactionId, bundleId, event, notificationUUID: String
+        var changes: [Change]
+        var state: State
+        var revision, occurredAt, appliedAt: Int64
+    }
+
+    @Test func `SubscriptionChanged with all members is read by a consumer that was built before`() throws {
+        let message = try GoldenTests.changed()
+        let old = try JSONDecoder().decode(OlderConsumer.self, from: Data(message.record().value))
+        #expect(old.version == 1 && old.event == message.event && old.revision == message.revision)
+        #expect(old.changes.map(\.fact) == message.changes.map(\.fact))
+        #expect(old.state.hasAccess == message.state.hasAccess && old.state.status == 5)
+        #expect(old.originalTransactionId == message.originalTransactionId && old.environment == "Production")
+    }
+
+    @Test func `SubscriptionChanged of an older build has no account, no transaction and no sequence`() throws {
+        let old = message([FactChange(fact: "status", from: "1", to: nil)])
+        let text = String(decoding: old.record().value, as: UTF8.self)
+        for member in ["appAccountToken", "\"transaction\"", "sequence"] { #expect(!text.contains(member)) }
+        let read = try SubscriptionChanged(old.record())
+        #expect(read.appAccountToken == nil && read.transaction == nil && read.sequence == nil)
+    }
 }

@@ -66,6 +66,7 @@ import Testing
         struct Place: Hashable {
             var key: SubscriptionKey
             var fact: String
+            var transactionId: String?
         }
         var values: [Place: String?] = [:]
         var rows: Set<String> = []
@@ -75,6 +76,12 @@ import Testing
             #expect(row.revision > revisions[row.key, default: 0])
             revisions[row.key] = row.revision
             for change in row.changes {
+                if change.fact == FactChange.refundRequest {
+                    let place = Place(key: row.key, fact: change.fact, transactionId: change.transactionId)
+                    #expect(change.transactionId != nil && change.from == values[place, default: nil])
+                    values[place] = change.to
+                    continue
+                }
                 if change.transactionId != nil {
                     #expect(EarlierTransaction.Fact(rawValue: change.fact) != nil)
                     continue

@@ -54,15 +54,16 @@ import Testing
             for entry in entries { _ = try await Self.apply(entry, connection) }
             #expect(try await Self.givesAccess(connection))
             let before = try await TimelineStore(connection).rows(of: Self.key)
-            #expect(before.flatMap(\.changes).allSatisfy { $0.transactionId == nil })
+            #expect(
+                before.flatMap(\.changes).allSatisfy { $0.transactionId == nil || $0.fact == "refundRequest" })
             #expect(try await Self.apply(refund, connection).changes == 1)
             #expect(try await !Self.givesAccess(connection))
 
             let rows = try await TimelineStore(connection).rows(of: Self.key).dropFirst(before.count)
             #expect(rows.map(\.notificationUUID) == [refund.notificationUUID])
             let changes = rows.flatMap(\.changes)
-            #expect(changes.map(\.fact) == ["earlierRevocationDate", "accessUntil"])
-            #expect(changes.map(\.transactionId) == ["1", nil])
+            #expect(changes.map(\.fact) == ["earlierRevocationDate", "refundRequest", "accessUntil"])
+            #expect(changes.map(\.transactionId) == ["1", "1", nil])
             #expect(changes.last?.to == "none")
             let message = try #require(try await OutboxStore(connection).changes().last?.message)
             #expect(message.changes == changes)

@@ -12,7 +12,7 @@ import Testing
     private static let app = CustomerStoreTests.app
 
     /// Something that may change what accounts may use.
-    private static func change(
+    static func change(
         _ connection: PostgresConnection, _ entries: inout ArraySlice<LedgerEntry>, _ generator: inout SeededGenerator
     ) async throws {
         let token = CustomerStoreTests.tokens.randomElement(using: &generator) ?? ""
