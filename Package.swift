@@ -57,22 +57,29 @@ let libraries: [Target] = [
     // Domain: decides without a database.
     library("Domain/Contracts", ["Records", "StrictJSON"]),
     library("Domain/Subscriptions", ["Contracts", "Records"]),
+    library("Domain/WebhookDelivery", ["Contracts", "Digests", "Records", "StrictJSON", "Subscriptions"]),
     library("Domain/Interpretation", ["AppStore", "Contracts", "Subscriptions"]),
     // Above them: every table, and what services and operators share.
     library(
         "Storage",
         [
-            "Postgres", "Interpretation", "Subscriptions", "Contracts", "Records", "StrictJSON", "Digests",
+            "Postgres", "Interpretation", "Subscriptions", "WebhookDelivery", "Contracts", "Records", "StrictJSON",
+            "Digests",
             "Signatures", logging,
         ],
         resources: [.embedInCode("Schema/Migrations")]),
-    library("Bootstrap", ["Chassis", "Postgres", "Storage", "AppStore", "Signatures"]),
+    library(
+        "Bootstrap",
+        [
+            "Chassis", "Postgres", "Storage", "AppStore", "Signatures", "Contracts", "Kafka", "Pipeline", "Records",
+            "Digests", "WebhookDelivery",
+        ]),
     library("OpenIDConnect", ["COpenSSL", "AppStore", "Digests", "Signatures", "StrictJSON", httpClient]),
     library(
         "Operations",
         [
             "Kafka", "Contracts", "Records", "StrictJSON", "AppStore", "Digests", "Signatures", "Subscriptions",
-            "Storage", "Pipeline", "Postgres", logging,
+            "Storage", "Pipeline", "Postgres", "WebhookDelivery", logging,
         ]),
     // What the programs with commands share: their context, exit codes, errors and options.
     library(
@@ -138,13 +145,19 @@ let services: [Target] = [
             lifecycle, mustache,
         ],
         resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
+    service(
+        "Webhooks",
+        [
+            "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "Storage", "Bootstrap", "Postgres",
+            "WebhookDelivery", httpClient, nio, nioPosix, nioSSL, lifecycle,
+        ]),
     service("Simulator", ["SimulatedAppStore", signals]),
     service(
         "Storekeeper",
         [
             "Commands", "Chassis", "Threads", "Kafka", "Contracts", "Records", "StrictJSON", "Bootstrap", "AppStore",
             "Signatures", "Interpretation", "Subscriptions", "Storage", "Pipeline", "Operations", "Postgres", logging,
-            signals, arguments, httpClient, hummingbird,
+            "WebhookDelivery", signals, arguments, httpClient, hummingbird,
         ]),
     service(
         "Devkit",
@@ -200,11 +213,17 @@ let tests: [Target] = [
     tests(
         "SubscriptionsTests", "Shared/Domain/Subscriptions", ["Subscriptions", "Contracts", "Records", "TestSupport"]),
     tests(
+        "WebhookDeliveryTests", "Shared/Domain/WebhookDelivery",
+        ["WebhookDelivery", "Contracts", "Digests", "Records", "StrictJSON", "TestSupport"]),
+    tests(
         "AppStoreTests", "Shared/Apple/AppStore",
         ["AppStoreSamples", "Development", "AppStore", "Digests", "Signatures", "StrictJSON", "TestSupport"]),
     tests(
         "StorageTests", "Shared/Storage",
-        ["Development", "Storage", "Postgres", "Contracts", "Records", "Subscriptions", "TestSupport"],
+        [
+            "Development", "Storage", "Postgres", "Contracts", "Records", "Subscriptions", "TestSupport",
+            "WebhookDelivery",
+        ],
         exclude: ["Purchases/Golden"]),
     tests(
         "OperationsTests", "Shared/Operations",
@@ -215,7 +234,8 @@ let tests: [Target] = [
     tests(
         "BootstrapTests", "Shared/Bootstrap",
         [
-            "Development", "Bootstrap", "Chassis", "Postgres", "Storage", "AppStore", "Signatures", "TestSupport",
+            "Contracts", "Kafka", "Pipeline", "Records", "Development", "Bootstrap", "Chassis", "Postgres", "Storage",
+            "AppStore", "Signatures", "TestSupport",
             logging, lifecycle,
         ]),
     tests(
@@ -285,6 +305,14 @@ let tests: [Target] = [
             "TestSupport", logging, lifecycle, hummingbird, httpClient, nio,
         ]),
     tests(
+        "WebhooksTests", "Services/Webhooks",
+        [
+            "Webhooks", "Bootstrap", "Chassis", "Contracts", "Kafka", "Pipeline", "Postgres", "Records", "Storage",
+            "StrictJSON", "Subscriptions", "WebhookDelivery", "Development", "TestSupport", logging, lifecycle,
+            hummingbird,
+            nio, nioPosix, nioSSL,
+        ]),
+    tests(
         "SimulatedAppStoreTests", "Shared/SimulatedAppStore",
         [
             "Development", "SimulatedAppStore", "AppStore", "Digests", "Signatures", "Contracts", "Records",
@@ -296,7 +324,7 @@ let tests: [Target] = [
             "OperationsTests",
             "Commands", "Devkit", "Development", "Storekeeper", "Operations", "AppStore", "Signatures", "StrictJSON",
             "Contracts", "Records", "Kafka", "Interpretation", "Pipeline", "Subscriptions", "Storage", "Postgres",
-            "TestSupport", arguments, logging, hummingbird,
+            "TestSupport", "WebhookDelivery", arguments, logging, hummingbird,
         ]),
     // The three faces of each operation, beside each other.
     tests(

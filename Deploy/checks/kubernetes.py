@@ -137,7 +137,8 @@ for policy in of_kind("NetworkPolicy").values():
                 reach[component].add(place)
 # What the verifier asks is whether a certificate was revoked, over plain HTTP.
 outside = {"trust": {"outside:80"}, "api": {"outside:443"}, None: set()}
-arrows = {name: ({"postgres"} if service["database"] else set()) | outside[service["apple"]] for name, service in table.items()}
+arrows = {name: ({"postgres"} if service["database"] else set()) | outside[service["apple"]]
+          | ({"outside:443"} if service.get("sends") else set()) for name, service in table.items()}
 arrows |= {"setup": {"postgres"}, "storekeeper": {"postgres", "outside:443"}}
 expect(denied == components, "some components lack a default-deny policy")
 for component, places in arrows.items():

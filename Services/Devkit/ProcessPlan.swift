@@ -43,6 +43,7 @@ struct ProcessPlan: Sendable {
     var rootFile: String { authority + "/root.pem" }
     var appsFile: String { directory + "/apps.json" }
     var recordKeysFile: String { directory + "/record-keys" }
+    var webhookKeyFile: String { directory + "/webhook-key" }
     var apiKey: APIKeyFile { APIKeyFile(directory: directory) }
     var apiAddress: String { "http://127.0.0.1:\(apiPort)" }
     var consoleAddress: String { "http://127.0.0.1:\(consolePort)" }
@@ -63,19 +64,20 @@ struct ProcessPlan: Sendable {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         }
         try JSONEncoder().encode(apps).write(to: URL(fileURLWithPath: appsFile))
-        try writeRecordKey()
+        try writeKey(recordKeysFile)
+        try writeKey(webhookKeyFile)
         try apiKey.write(for: apps)
     }
 
-    /// Kept where one exists: records of an earlier run in the same broker are sealed with it.
-    private func writeRecordKey() throws {
-        guard !FileManager.default.fileExists(atPath: recordKeysFile) else { return }
+    /// Kept where one exists: records of an earlier run in the same broker are sealed with it, and receivers hold secrets of it.
+    private func writeKey(_ file: String) throws {
+        guard !FileManager.default.fileExists(atPath: file) else { return }
         var generator = SystemRandomNumberGenerator()
         let key = (0..<4).map { _ in String(format: "%016lx", UInt(generator.next())) }.joined()
         guard
             FileManager.default.createFile(
-                atPath: recordKeysFile, contents: Data(key.utf8), attributes: [.posixPermissions: 0o600])
-        else { throw CommandError("\(recordKeysFile) cannot be written; make the directory writable") }
+                atPath: file, contents: Data(key.utf8), attributes: [.posixPermissions: 0o600])
+        else { throw CommandError("\(file) cannot be written; make the directory writable") }
     }
 
     /// The environment of `setup`.
@@ -116,6 +118,9 @@ struct ProcessPlan: Sendable {
             environment["STOREKEEPER_FAILURES_INTERVAL"] = "5s"
             environment["STOREKEEPER_CANARY_INTERVAL"] = "0s"
             environment["STOREKEEPER_OVERDUE_BUDGET"] = "0"
+        case .webhooks:
+            environment.merge(webhookKey) { _, ours in ours }
+            environment["STOREKEEPER_DEVELOPMENT_MODE"] = "true"
         case .deduplicator, .stateUpdater: break
         }
         if kind.holdsRecordKeys { environment.merge(recordKeys) { _, ours in ours } }
@@ -149,6 +154,7 @@ struct ProcessPlan: Sendable {
             .merging(database(as: .operator)) { _, ours in ours }
             .merging(trust.merging(api) { _, ours in ours }) { _, ours in ours }
             .merging(recordKeys) { _, ours in ours }
+            .merging(webhookKey) { _, ours in ours }
             .merging(["STOREKEEPER_CONSOLE_URL": consoleAddress]) { _, ours in ours }
     }
 
@@ -170,6 +176,8 @@ struct ProcessPlan: Sendable {
     }
 
     private var recordKeys: [String: String] { ["STOREKEEPER_RECORD_KEYS_FILE": recordKeysFile] }
+
+    private var webhookKey: [String: String] { ["STOREKEEPER_WEBHOOK_KEY_FILE": webhookKeyFile] }
 
     private var api: [String: String] {
         ["STOREKEEPER_APP_STORE_API_KEYS_FILE": apiKey.list, "STOREKEEPER_APP_STORE_API_URL": apiAddress]

@@ -1,3 +1,4 @@
+import Bootstrap
 import Chassis
 import Contracts
 import Kafka

@@ -35,7 +35,7 @@ struct CommandLineTool: ParsableCommand {
             CommandGroup(
                 name: "Run and deploy:",
                 subcommands: [
-                    Dev.self, Keys.self, ConsoleCommand.self, ACLs.self, Healthcheck.self,
+                    Dev.self, Keys.self, WebhooksCommand.self, ConsoleCommand.self, ACLs.self, Healthcheck.self,
                 ]),
         ])
 

@@ -9,6 +9,7 @@ import Storage
 package enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
     case console
     case api
+    case webhooks
     case scheduler
     case recovery
     case stateUpdater = "state-updater"
@@ -17,7 +18,7 @@ package enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
     case ingest
 
     /// Whether notifications pass it.
-    package var isStage: Bool { self != .api && self != .console }
+    package var isStage: Bool { self != .api && self != .console && self != .webhooks }
 
     /// Whether others send it requests.
     package var isServer: Bool { self == .ingest || self == .api || self == .console }
@@ -38,6 +39,7 @@ package enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
                 (Topics.rejected.route, ServiceName.recovery.group + ".dead-letters"),
                 (Topics.recoveryRequests.route, ServiceName.recovery.group + ".requests"),
             ]
+        case .webhooks: [(Topics.changed.route, ServiceName.webhooks.group)]
         case .scheduler: [(Topics.heartbeats.route, ServiceName.scheduler.group + ".heartbeats")]
         case .ingest, .api, .console: []
         }
@@ -47,7 +49,7 @@ package enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
     package var holdsRecordKeys: Bool {
         switch self {
         case .verifier, .deduplicator, .stateUpdater, .recovery, .console: true
-        case .scheduler, .ingest, .api: false
+        case .scheduler, .ingest, .api, .webhooks: false
         }
     }
 
@@ -56,6 +58,7 @@ package enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
         switch self {
         case .console: .console
         case .api: .api
+        case .webhooks: .webhooks
         case .scheduler: .scheduler
         case .recovery: .recovery
         case .stateUpdater: .stateUpdater

@@ -18,12 +18,14 @@ extension ServiceName {
     public static let api = storekeeper("api")
     /// Answers people.
     public static let console = storekeeper("console")
+    /// Sends webhooks.
+    public static let webhooks = storekeeper("webhooks")
     /// The command line, as a writer of replays and requests.
     public static let storekeeper = storekeeper("storekeeper")
 
     /// Each of them.
     public static let all: [ServiceName] = [
-        ingest, verifier, deduplicator, stateUpdater, scheduler, recovery, api, console, storekeeper,
+        ingest, verifier, deduplicator, stateUpdater, scheduler, recovery, api, console, webhooks, storekeeper,
     ]
 
     private static func storekeeper(_ name: String) -> ServiceName { ServiceName(name, group: "storekeeper.\(name)") }

@@ -30,7 +30,7 @@ public enum Topics {
     /// Dead letters of every stage: the original bytes with the reason in headers.
     public static let rejected = Topic<DeadLetter>(
         "notifications.rejected", key: .original, partitions: 8, retention: .seconds(30 * day),
-        writers: [.verifier, .deduplicator, .stateUpdater, .scheduler, .recovery],
+        writers: [.verifier, .deduplicator, .stateUpdater, .scheduler, .recovery, .webhooks],
         readers: [.recovery, .console, .storekeeper])
 
     /// Once a minute, from each ingest: alive, accepted, rejected. Gaps are outages.
@@ -38,10 +38,10 @@ public enum Topics {
         "ingest.heartbeats", key: .instance, partitions: 1, retention: .seconds(30 * day),
         writers: [.ingest], readers: [.scheduler, .storekeeper])
 
-    /// Changes of purchases. For other consumers; they drop repeats by `ce_id`.
+    /// Changes of purchases. For other consumers, too; they drop repeats by `ce_id`.
     public static let changed = Topic<SubscriptionChanged>(
         "subscriptions.changed", key: .subject, retention: .seconds(30 * day), writers: [.stateUpdater],
-        readers: [])
+        readers: [.webhooks])
 
     /// Purchases with a gap in their lifecycle.
     public static let recoveryRequests = Topic<RecoveryRequest>(

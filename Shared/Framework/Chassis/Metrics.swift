@@ -157,6 +157,35 @@ extension Metric {
     public static let publisherRetries = counter(
         "storekeeper_publisher_retries_total", "Failed attempts to publish, which are retried.")
 
+    // MARK: Webhooks
+
+    /// Retries and tests count.
+    public static let webhookRequests = counter(
+        "storekeeper_webhook_requests_total",
+        "Requests to receivers, by outcome: delivered, failed (an answer that is not 2xx), unanswered, throttled, gone (410).",
+        ["endpoint", "outcome"])
+    /// They can be replayed.
+    public static let webhooksGivenUp = counter(
+        "storekeeper_webhooks_given_up_total", "Deliveries given up after all attempts.", ["endpoint"])
+    /// What an operator paused waits, too.
+    public static let webhooksWaiting = gauge(
+        "storekeeper_webhook_purchases_waiting", "Purchases with something to send to the endpoint.", ["endpoint"])
+    /// 0 where nothing waits.
+    public static let webhookOldestWaiting = gauge(
+        "storekeeper_webhook_oldest_waiting_seconds", "Time since the oldest change that waits was applied.",
+        ["endpoint"])
+    /// 64 in all for each instance.
+    public static let webhookPlaces = gauge(
+        "storekeeper_webhook_places_used", "Requests of this instance that are under way.", ["endpoint"])
+    /// 1 for the state of the endpoint, else 0.
+    public static let webhookEndpoints = gauge(
+        "storekeeper_webhook_endpoint_state",
+        "1 for the state of the endpoint, else 0: testing, active, failing, paused, disabled.", ["endpoint", "state"])
+    /// Without replays.
+    public static let changeToWebhook = histogram(
+        "storekeeper_change_to_webhook_seconds", "Time from the committed change to the receiver's answer 2xx.",
+        buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600, 86_400])
+
     // MARK: Apple's API
 
     /// Every attempt counts, repetitions included.
@@ -258,7 +287,9 @@ extension Metric {
         stageRetries, workerStalled, batchesFenced, deadLetters, lagRecords, lagSeconds, recordsExpired, topicRestarts,
         rebalances, producerFatal, brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked,
         unknownApps, trustReloads, genuineNotifications, ledgerOutcomes, webhookToState, sharedAccounts, published,
-        publisherRetries, apiRequests, historyItems, recovered, sendAttempts, windowsClosed, recoveryRequests,
+        publisherRetries, webhookRequests, webhooksGivenUp, webhooksWaiting, webhookOldestWaiting, webhookPlaces,
+        webhookEndpoints, changeToWebhook, apiRequests, historyItems, recovered, sendAttempts, windowsClosed,
+        recoveryRequests,
         recoveryRequestsPostponed, notificationsMissing, incompleteDays, coverageAge, recoveryWindows, historyFetched,
         canaries, canaryTime, overdue, schedulerRetries, spans, clockDifference, ready, buildInformation,
     ]

@@ -65,6 +65,9 @@ extension TimelineRow {
     static let selected =
         "\(columns.selected()), id, published_at, coalesce(\(owner), \(anyAccount))::text, \(joinedTransaction.selected())"
 
+    /// How many columns ``selected`` has.
+    static let selectedCount = columns.count + 3 + joinedTransaction.count
+
     /// Two look-ups in place of a sort, because almost every purchase has one account, and it is the owner.
     private static let owner = account("and because = 'owner' limit 1")
     private static let anyAccount = account("order by app_account_token limit 1")

@@ -25,6 +25,8 @@ public struct Grants: Sendable {
         case stateUpdater = "storekeeper_state_updater"
         /// For recovery.
         case recovery = "storekeeper_recovery"
+        /// For the service that sends webhooks.
+        case webhooks = "storekeeper_webhooks"
         /// Owns everything.
         case migrator = "storekeeper_migrator"
     }

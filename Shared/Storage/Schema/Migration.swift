@@ -24,5 +24,6 @@ public struct Migration: Sendable, Equatable {
         Migration(8, "api", PackageResources._008_api_sql),
         Migration(9, "console", PackageResources._009_console_sql),
         Migration(10, "erasure", PackageResources._010_erasure_sql),
+        Migration(11, "webhooks", PackageResources._011_webhooks_sql),
     ]
 }

@@ -73,6 +73,7 @@ public struct PrivilegeAudit: Sendable {
                             then rolname in ('storekeeper_operator', 'storekeeper_api', 'storekeeper_console')
                         when proname = 'blocked_sessions' then rolname <> 'storekeeper_api'
                         when proname = 'set_product_durations' then rolname in ('storekeeper_operator', 'storekeeper_api')
+                        when proname in ('make_webhook_days', 'drop_webhook_days') then rolname = 'storekeeper_webhooks'
                         else false
                     end)
             union all

@@ -10,7 +10,7 @@ public enum StorageStatements {
             RetentionStore.drop,
         ]
         + LedgerPages.statements + ledger + AccessRecalculation.statements
-        + AccessEndStore.statements + coverage + recovery + api + console
+        + AccessEndStore.statements + coverage + recovery + api + console + webhooks
         + OwnershipStore.statements + PolicyApplication.statements + [
             SeenNotificationStore.claimFirst, SeenNotificationStore.owners, SeenNotificationStore.delete,
             SeenNotificationStore.countBefore,
@@ -58,6 +58,10 @@ public enum StorageStatements {
     private static let console =
         ConsoleSessions.statements + ConsolePages.statements + DeadLetterGroups.statements
         + DeadLetterSelections.statements + InsightStore.statements
+
+    private static let webhooks =
+        WebhookEndpointStore.statements + WebhookQueueStore.statements + WebhookSettlement.statements
+        + WebhookLog.statements + WebhookReplayStore.statements + WebhookRetention.statements
 
     private static let coverage =
         HeartbeatStore.statements + CoverageStore.statements + RecoveryWindowStore.statements

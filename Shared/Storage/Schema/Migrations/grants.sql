@@ -9,6 +9,8 @@
 -- storekeeper_console is for the console: it reads nearly everything, writes its own tables, grants, and requests that other
 -- services carry out, never the ledger or the state, but that it may erase an account.
 -- Who changes what decides who may use a purchase writes purchase_account, too: uploads, operators' choices, erasures.
+-- storekeeper_webhooks is for the service that sends webhooks: it reads what a message about a change is made of, and writes its own
+-- tables.
 -- storekeeper_api is for the API service, which is reachable from the internet: it reads only the tables of its answers and
 -- writes only its own tables; it sets durations of products by a function. No service deletes a row of the ledger or the
 -- timeline, or changes what a row of the ledger says.
@@ -16,7 +18,8 @@ do $$
 declare
     role_names constant text[] := array[
         'storekeeper_migrator', 'storekeeper_deduplicator', 'storekeeper_state_updater', 'storekeeper_recovery',
-        'storekeeper_scheduler', 'storekeeper_operator', 'storekeeper_reader', 'storekeeper_api', 'storekeeper_console'];
+        'storekeeper_scheduler', 'storekeeper_webhooks', 'storekeeper_operator', 'storekeeper_reader', 'storekeeper_api',
+        'storekeeper_console'];
     -- Digests of keys, links and cookies, what signs cursors and forms, and answers to backends: for the one service that needs it.
     secrets constant text[] := array[
         'api_key', 'api_cursor_secret', 'api_idempotency', 'console_login', 'console_session', 'console_secret'];
@@ -32,6 +35,10 @@ declare
         'send_attempt_result', 'recovery_answer', 'postponed_request', 'customer', 'manual_grant', 'cancellation', 'loyalty',
         'entitlement_definition', 'account_app', 'customer_consent', 'purchase_transfer', 'shared_account_notice',
         'console_secret'];
+    -- What a webhook is made of, and where it goes.
+    webhooks_reads constant text[] := array[
+        'schema_migration', 'consumer_position', 'timeline', 'notification', 'transaction', 'subscription', 'purchase_account',
+        'webhook_endpoint', 'webhook_health', 'webhook_queue', 'webhook_delivery', 'webhook_attempt'];
     ours constant name := current_schema();
     role_name text;
     object record;
@@ -56,7 +63,7 @@ begin
             from pg_class c
             where c.relnamespace = ours::regnamespace and c.relkind in ('r', 'p', 'v')
                 and (not c.relispartition or c.relname = 'notification_payload_default')
-                and role_name not in ('storekeeper_api', 'storekeeper_console')
+                and role_name not in ('storekeeper_api', 'storekeeper_console', 'storekeeper_webhooks')
                 and (role_name = 'storekeeper_migrator' or c.relname <> all (secrets))
         loop
             execute format('grant select on %I.%I to %I', ours, object.name, role_name);
@@ -73,6 +80,8 @@ begin
                         when p.proname = 'blocked_sessions' then role_name <> 'storekeeper_api'
                         when p.proname = 'set_product_durations'
                             then role_name in ('storekeeper_operator', 'storekeeper_api')
+                        when p.proname in ('make_webhook_days', 'drop_webhook_days')
+                            then role_name = 'storekeeper_webhooks'
                         else false
                     end) as is_denied
             from pg_proc p
@@ -184,6 +193,17 @@ begin
                 'select (created_at, expires_at, ended_at, name, role), update (ended_at)', array['console_session']),
             -- For storekeeper import; claims are never deleted.
             ('storekeeper_operator', 'insert, update', array['account_claim']),
+            ('storekeeper_webhooks', 'select', webhooks_reads),
+            ('storekeeper_webhooks', 'insert, update', array['consumer_position', 'webhook_delivery']),
+            ('storekeeper_webhooks', 'insert', array['webhook_attempt']),
+            ('storekeeper_webhooks', 'update', array['webhook_health']),
+            ('storekeeper_webhooks', 'update (state)', array['webhook_endpoint']),
+            ('storekeeper_webhooks', 'insert, update, delete', array['webhook_queue']),
+            -- For storekeeper webhooks.
+            ('storekeeper_operator', 'insert, update, delete', array['webhook_endpoint']),
+            ('storekeeper_operator', 'insert, update', array['webhook_health']),
+            ('storekeeper_operator', 'insert, update, delete', array['webhook_queue']),
+            ('storekeeper_operator', 'insert, update (state, finished_at)', array['webhook_delivery']),
             -- For storekeeper offsets reset, and for storekeeper retention --run.
             ('storekeeper_operator', 'delete', array['consumer_position', 'seen_notification'])
         ) as given (role_name, privileges, tables)
@@ -191,6 +211,9 @@ begin
     loop
         execute format('grant %s on %I.%I to %I', object.privileges, ours, object.name, object.role_name);
     end loop;
+    if to_regrole('storekeeper_operator') is not null then
+        execute format('grant usage on sequence %I.webhook_replay_number to storekeeper_operator', ours);
+    end if;
 
     -- The audit log and the days of coverage are not changed or deleted.
     foreach role_name in array role_names

@@ -5,6 +5,7 @@ import Records
 import Subscriptions
 import TestSupport
 import Testing
+import WebhookDelivery
 
 @testable import Storage
 
@@ -22,6 +23,59 @@ import Testing
             // These are filled by the migrations, and by the function that erases.
             #expect(
                 Set(unfilled) == ["api_cursor_secret", "console_secret", "erased_account", "schema_migration"])
+        }
+    }
+
+    @Test func `Webhooks enqueues, sends and keeps its log, and reads or changes nothing else`() async throws {
+        try await Self.withGrants { database, owner async throws in
+            let start = Fixtures.now
+            var fixtures = Fixtures(seed: 3)
+            let bought = AccessEndStoreTests.entry("SUBSCRIBED", signed: 0, &fixtures)
+            try await AccessEndStoreTests.apply([bought], at: 0, owner)
+            let endpoint = WebhookEndpoint(
+                id: UUID(), environment: .production, url: "https://example.com", createdAt: start)
+            try await Self.acting(as: "storekeeper_operator", in: database) { operator_ async throws in
+                let endpoints = WebhookEndpointStore(operator_)
+                try await endpoints.create(endpoint, audit: WebhookFixture.audit)
+                #expect(try await endpoints.pause(endpoint.id, audit: WebhookFixture.audit))
+                #expect(
+                    try await endpoints.resume(endpoint.id, fromNow: false, at: start, audit: WebhookFixture.audit))
+                let replays = WebhookReplayStore(operator_)
+                let all = WebhookReplayStore.Selection.purchase("1")
+                #expect(
+                    try await replays.replay(all, to: endpoint.id, at: start, audit: WebhookFixture.audit) == 1)
+                try await Self.expectDenied(operator_, "delete from webhook_delivery")
+                try await Self.expectDenied(operator_, "insert into webhook_attempt (replay) values (1)")
+            }
+            try await Self.acting(as: "storekeeper_webhooks", in: database) { webhooks async throws in
+                let sequences = try await owner.execute(Statement(unsafeSQL: "select id from timeline"))
+                    .map { row in try row.value("id", as: Int64.self) }
+                let queue = WebhookQueueStore(webhooks)
+                _ = try await WebhookRetention(webhooks).run(at: start)
+                let positions = PositionStore(webhooks)
+                _ = try await positions.establish(
+                    cluster: "c", group: "g", lowWatermarks: [.init(topic: "t", partition: 0, offset: 0)])
+                #expect(try await queue.enqueue(sequences, moving: [], at: start) == .stored(1))
+                #expect(try await queue.takeProbes([endpoint.id], at: start) == [endpoint.id])
+                let claims = try await queue.claim([endpoint.id: 5], probes: [], lease: UUID(), at: start)
+                #expect(claims.count == 1)
+                _ = try await WebhookSettlement(webhooks).settle(
+                    claims.map { WebhookAttempt(.delivery($0), WebhookFixture.failure, at: start) } + [
+                        WebhookAttempt(
+                            .test(endpoint: endpoint.id, requestedAt: start, isRepeated: true), WebhookFixture.success,
+                            at: start)
+                    ], at: start, seed: 1)
+                #expect(try await WebhookEndpointStore(webhooks).find(endpoint.id)?.endpoint.state == .active)
+                #expect(try await WebhookEndpointStore(webhooks).waiting()[endpoint.id]?.count == 1)
+                for table in ["notification_payload", "api_key", "customer", "account_claim", "operator_action"] {
+                    try await Self.expectDenied(webhooks, "select from \(table)")
+                }
+                for change in [
+                    "update webhook_endpoint set url = ''", "delete from webhook_endpoint",
+                    "delete from webhook_delivery",
+                    "delete from timeline", "update subscription set revision = 0", "create table mine (id integer)",
+                ] { try await Self.expectDenied(webhooks, change) }
+            }
         }
     }
 
@@ -346,6 +400,7 @@ import Testing
             and not has_table_privilege('storekeeper_state_updater', oid, 'insert')
             and not has_table_privilege('storekeeper_recovery', oid, 'insert')
             and not has_table_privilege('storekeeper_scheduler', oid, 'insert')
+            and not has_table_privilege('storekeeper_webhooks', oid, 'insert')
             and not has_table_privilege('storekeeper_operator', oid, 'insert')
             and not has_table_privilege('storekeeper_api', oid, 'insert')
             and not has_table_privilege('storekeeper_console', oid, 'insert')

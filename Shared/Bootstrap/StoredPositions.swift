@@ -7,7 +7,7 @@ import Storage
 
 /// The consumer group's offsets in the database. Kafka's committed offsets are for lag views only: the stored offset moves
 /// in the same transaction as the state, so neither can be ahead of the other.
-actor StoredPositions: StartingPositions {
+package actor StoredPositions: StartingPositions {
     private let store: PositionStore
     private let consumer: Consumer
     private let group: String
@@ -16,9 +16,10 @@ actor StoredPositions: StartingPositions {
     /// The offsets that the database held at the last read or write: the expected values of the next compare-and-set.
     private var known: [TopicPartition: Int64] = [:]
     /// Partitions with a stored offset that their topic does not have, as they were logged.
-    private(set) var orphans: [TopicPartition] = []
+    package private(set) var orphans: [TopicPartition] = []
 
-    init(_ store: PositionStore, consumer: Consumer, group: String, logger: Logger) {
+    /// - Parameter group: as in Kafka.
+    package init(_ store: PositionStore, consumer: Consumer, group: String, logger: Logger) {
         self.logger = logger
         self.store = store
         self.consumer = consumer
@@ -27,7 +28,7 @@ actor StoredPositions: StartingPositions {
 
     /// An offset without evidence was stored when the partition was first assigned, and nothing was read since: it is the
     /// beginning.
-    func positions(of partitions: [TopicPartition]) async throws -> [TopicPartitionOffset] {
+    package func positions(of partitions: [TopicPartition]) async throws -> [TopicPartitionOffset] {
         let cluster = try await clusterId()
         try await nameOrphans(of: Set(partitions.map(\.topic)), in: cluster)
         var stored = try await self.stored(partitions, in: cluster)
@@ -79,7 +80,8 @@ actor StoredPositions: StartingPositions {
             })
     }
 
-    func restart(_ positions: [TopicPartitionOffset]) async throws {
+    /// Stores where partitions begin that hold other records than those that were read.
+    package func restart(_ positions: [TopicPartitionOffset]) async throws {
         let moves = try await moves(
             for: positions.map {
                 Span(
@@ -94,7 +96,7 @@ actor StoredPositions: StartingPositions {
 
     /// Whether the stored offsets differ from the known ones: the database was restored from a backup, or another worker
     /// moved them.
-    func haveChanged(for partitions: [TopicPartition]) async throws -> Bool {
+    package func haveChanged(for partitions: [TopicPartition]) async throws -> Bool {
         let stored = try await store.positions(
             cluster: try await clusterId(), group: group, partitions: partitions.map { ($0.topic, $0.partition) })
         let offsets = Dictionary(
@@ -103,7 +105,7 @@ actor StoredPositions: StartingPositions {
     }
 
     /// The offset moves of a batch.
-    func moves(for spans: [Span]) async throws -> [PositionMove] {
+    package func moves(for spans: [Span]) async throws -> [PositionMove] {
         let cluster = try await clusterId()
         return try spans.map { span in
             guard let expected = known[span.partition] else { throw PositionLost(partition: span.partition) }
@@ -113,7 +115,8 @@ actor StoredPositions: StartingPositions {
         }
     }
 
-    func moved(_ moves: [PositionMove]) {
+    /// After the transaction that moved them was committed.
+    package func moved(_ moves: [PositionMove]) {
         for move in moves {
             known[TopicPartition(topic: move.topic, partition: move.partition)] = move.next
         }
@@ -128,8 +131,9 @@ actor StoredPositions: StartingPositions {
 }
 
 /// The offset of a partition is unknown: Kafka revoked the partition between two turns, or another worker has moved it.
-struct PositionLost: Error, CustomStringConvertible {
-    var partition: TopicPartition
+package struct PositionLost: Error, CustomStringConvertible {
+    package var partition: TopicPartition
 
-    var description: String { "the offset of \(partition) is unknown; reading it again from the database" }
+    /// What happened, and what is done.
+    package var description: String { "the offset of \(partition) is unknown; reading it again from the database" }
 }

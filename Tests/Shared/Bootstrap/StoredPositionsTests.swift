@@ -9,7 +9,7 @@ import Storage
 import TestSupport
 import Testing
 
-@testable import StateUpdater
+@testable import Bootstrap
 
 @Suite struct StoredPositionsTests {
     /// One of ours with a single partition.

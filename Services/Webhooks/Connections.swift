@@ -1,0 +1,231 @@
+import AsyncHTTPClient
+import Glibc
+import NIOCore
+import NIOSSL
+import WebhookDelivery
+
+import struct Foundation.Date
+import struct Foundation.URL
+
+/// How requests reach receivers.
+struct ConnectionSettings: Sendable {
+    /// Which addresses are allowed.
+    var rules = AddressRules()
+    /// Whether `http://` is accepted, for receivers on this machine.
+    var allowsPlain = false
+    /// All requests go through it, and it decides about addresses; nil: directly.
+    var proxy: (host: String, port: Int)?
+    /// Until a request counts as failed.
+    var timeout: Duration = .seconds(15)
+    /// How long an address is used before the name is looked up and checked again.
+    var addressAge: Duration = .seconds(30)
+}
+
+/// The connections to one endpoint: a client of its own, that connects to the checked address and no other.
+actor EndpointConnection {
+    /// A client and the address that it is bound to. Its connections close when no request uses it any more.
+    private final class BoundClient: Sendable {
+        let client: HTTPClient
+        let address: NetworkAddress?
+
+        init(_ client: HTTPClient, _ address: NetworkAddress?) {
+            self.client = client
+            self.address = address
+        }
+
+        deinit {
+            let client = client
+            Task { try? await client.shutdown() }
+        }
+    }
+
+    private let text: String
+    private let settings: ConnectionSettings
+    private let resolver: any Resolver
+    private var bound: BoundClient?
+    private var checkedAt: ContinuousClock.Instant?
+    /// Counts failures to connect, so that another of several addresses is tried.
+    private var turns = 0
+
+    /// Does not connect yet.
+    init(to url: String, _ settings: ConnectionSettings, resolver: any Resolver) {
+        text = url
+        self.settings = settings
+        self.resolver = resolver
+    }
+
+    /// Sends one request. Every fault is an outcome.
+    /// - Parameters:
+    ///   - secrets: left out of what is kept of the answer.
+    ///   - now: for a Retry-After that is a date.
+    func send(
+        _ body: [UInt8], headers: [(name: String, value: String)], without secrets: [String], now: Date
+    ) async -> (outcome: AttemptOutcome, answer: String?) {
+        let bound: BoundClient
+        let url: WebhookURL
+        do throws(Refused) {
+            (bound, url) = try await client()
+        } catch {
+            return (.failed(status: nil, fault: error.description), nil)
+        }
+        var request = HTTPClientRequest(url: url.description)
+        request.method = .POST
+        for (name, value) in headers { request.headers.add(name: name, value: value) }
+        request.body = .bytes(body)
+        do {
+            let answer = try await Self.exchange(request, over: bound.client, within: settings.timeout)
+            return (
+                AttemptOutcome(status: answer.status, retryAfter: answer.retryAfter, now: now),
+                AnswerExcerpt.text(answer.body, without: secrets)
+            )
+        } catch {
+            forget(bound)
+            return (.failed(status: nil, fault: Self.clause(error, settings.timeout)), nil)
+        }
+    }
+
+    /// Closes the connections; what is under way fails.
+    func close() async {
+        let last = bound
+        bound = nil
+        try? await last?.client.shutdown()
+    }
+
+    /// A request may not, or cannot, be sent.
+    private struct Refused: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// The client to send with: looks the name up again where that is due, checks every address, and binds a new client where the
+    /// address is not among them any more.
+    private func client() async throws(Refused) -> (BoundClient, WebhookURL) {
+        let url: WebhookURL
+        do throws(WebhookURL.Objection) {
+            url = try WebhookURL(text, allowsPlain: settings.allowsPlain)
+        } catch {
+            throw Refused(description: "the URL is not accepted: \(error)")
+        }
+        // Two parsers must agree on where the client connects to.
+        guard URL(string: url.description)?.host?.lowercased() == url.host else {
+            throw Refused(description: "the URL is read in different ways")
+        }
+        if let bound, let checkedAt, checkedAt.duration(to: .now) < settings.addressAge { return (bound, url) }
+        guard settings.proxy == nil else {
+            let made = bound ?? BoundClient(makeClient(url, at: nil), nil)
+            (bound, checkedAt) = (made, .now)
+            return (made, url)
+        }
+        let addresses: [NetworkAddress]
+        if let address = NetworkAddress(url.host) {
+            addresses = [address]
+        } else {
+            do throws(Unresolved) {
+                addresses = try await resolver.addresses(of: url.host)
+            } catch {
+                throw Refused(description: error.description)
+            }
+        }
+        for address in addresses {
+            if let objection = settings.rules.objection(to: address) {
+                bound = nil
+                throw Refused(description: "no request is sent to \(url.host): \(objection)")
+            }
+            guard url.isEncrypted || address.isLoopback else {
+                bound = nil
+                throw Refused(description: "http:// is for receivers on this machine, and \(address) is none")
+            }
+        }
+        checkedAt = .now
+        if let bound, let address = bound.address, addresses.contains(address) { return (bound, url) }
+        let address = addresses[turns % addresses.count]
+        let made = BoundClient(makeClient(url, at: address), address)
+        bound = made
+        return (made, url)
+    }
+
+    /// After a failure the name is looked up again, and another of its addresses is tried.
+    private func forget(_ failed: BoundClient) {
+        guard bound === failed else { return }
+        turns += 1
+        bound = nil
+    }
+
+    private func makeClient(_ url: WebhookURL, at address: NetworkAddress?) -> HTTPClient {
+        var configuration = HTTPClient.Configuration()
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        configuration.tlsConfiguration = tls
+        // A receiver must not send requests elsewhere, into this network for one.
+        configuration.redirectConfiguration = .disallow
+        configuration.httpVersion = .http1Only
+        configuration.decompression = .disabled
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Places.most
+        configuration.connectionPool.idleTimeout = .seconds(30)
+        configuration.timeout.connect = .seconds(5)
+        if let address, NetworkAddress(url.host) == nil {
+            // Connects to the checked address; the name stays in Host, in SNI and in what the certificate must say.
+            configuration.dnsOverride = [url.host: address.description]
+        }
+        if let proxy = settings.proxy { configuration.proxy = .server(host: proxy.host, port: proxy.port) }
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    private struct Answer: Sendable {
+        var status: Int
+        var retryAfter: String?
+        var body: [UInt8]
+    }
+
+    /// The head decides; of the body the beginning is read, as far as it comes in time.
+    private static func exchange(
+        _ request: HTTPClientRequest, over client: HTTPClient, within timeout: Duration
+    ) async throws -> Answer {
+        let deadline = NIODeadline.now() + .nanoseconds(Int64(timeout / .nanoseconds(1)))
+        let response = try await client.execute(request, deadline: deadline)
+        var answer = Answer(
+            status: Int(response.status.code), retryAfter: response.headers.first(name: "retry-after"), body: [])
+        let left = deadline - .now()
+        answer.body = await beginning(of: response.body, within: .nanoseconds(max(0, left.nanoseconds)))
+        return answer
+    }
+
+    private static func beginning(of body: HTTPClientResponse.Body, within limit: Duration) async -> [UInt8] {
+        await withTaskGroup(of: [UInt8]?.self) { group in
+            group.addTask {
+                var bytes: [UInt8] = []
+                do {
+                    for try await part in body {
+                        bytes += part.readableBytesView.prefix(AnswerExcerpt.limit - bytes.count)
+                        // Ends the connection: the rest is not read.
+                        if bytes.count >= AnswerExcerpt.limit { break }
+                    }
+                } catch {
+                    // What came is kept: the status has decided.
+                }
+                return bytes
+            }
+            group.addTask {
+                try? await Task.sleep(for: limit)
+                return nil
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first ?? []
+        }
+    }
+
+    /// In words without what was sent.
+    private static func clause(_ error: any Error, _ timeout: Duration) -> String {
+        switch error {
+        case let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout:
+            "no answer within \(timeout.components.seconds) s"
+        case let error as HTTPClientError where error == .connectTimeout: "no connection within 5 s"
+        case let error as HTTPClientError: "no answer: \(error.shortDescription)"
+        case let error as NIOSSLExtraError: "the certificate is not accepted: \(error)"
+        case let error as NIOSSLError: "no TLS connection: \(error)"
+        case let error as IOError: "no connection: \(String(cString: strerror(error.errnoCode)))"
+        default: "no answer: \(error)"
+        }
+    }
+}

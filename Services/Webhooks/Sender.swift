@@ -1,0 +1,265 @@
+import Chassis
+import Pipeline
+import Postgres
+import Storage
+import WebhookDelivery
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// Sends what waits: settles what has ended, leases what is due, and sends it, with so many requests at a time as ``Places`` allows.
+///
+/// One loop decides; requests run beside it. Where Postgres is away, nothing more is sent, and what has ended is settled later: a
+/// process that is killed before that repeats it, with the same id.
+actor Sender: Service {
+    /// How long the loop waits where nothing happens: what other processes enqueued, and what an operator changed, is seen then.
+    static let idle: Duration = .milliseconds(500)
+
+    private let endpoints: WebhookEndpointStore
+    private let queue: WebhookQueueStore
+    private let settlement: WebhookSettlement
+    private let secrets: WebhookSecrets
+    private let settings: ConnectionSettings
+    private let resolver: any Resolver
+    private let now: @Sendable () -> Date
+    private let clock: any Clock<Duration>
+    private let logger: Logger
+
+    private var known: [UUID: WebhookEndpointStore.Entry] = [:]
+    private var connections: [UUID: EndpointConnection] = [:]
+    private var places: Places
+    private var finished: [WebhookAttempt] = []
+    private var empty: [WebhookQueueStore.Claim] = []
+    private var inFlight = 0
+    private var refreshAt: ContinuousClock.Instant = .now
+    private var isWoken = false
+    private var waiter: CheckedContinuation<Void, Never>?
+
+    /// - Parameters:
+    ///   - connection: of its own, so that sending does not wait for other work.
+    ///   - resolver: of receivers' names.
+    ///   - clock: waits where nothing happens.
+    init(
+        _ connection: PostgresConnection, secrets: WebhookSecrets, _ settings: ConnectionSettings,
+        resolver: any Resolver = SystemResolver(), places: Places = Places(), now: @escaping @Sendable () -> Date,
+        clock: any Clock<Duration> = ContinuousClock(), logger: Logger
+    ) {
+        endpoints = WebhookEndpointStore(connection)
+        queue = WebhookQueueStore(connection)
+        settlement = WebhookSettlement(connection)
+        self.secrets = secrets
+        self.settings = settings
+        self.resolver = resolver
+        self.places = places
+        self.now = now
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Sends until the process shuts down, and then settles what is under way.
+    func run() async throws {
+        await RetryLoop(clock: clock) { [logger] error in
+            logger.warning("Could not send webhooks; retrying", metadata: ["error": "\(error)"])
+        }.run { [self] _ in
+            if try await turn() == 0 { await pause(Self.idle) }
+            return .zero
+        }
+        while inFlight > 0, !Task.isCancelled { await pause(Self.idle) }
+        do {
+            try await settle()
+        } catch {
+            logger.warning("Could not store what webhooks came to; they are repeated", metadata: ["error": "\(error)"])
+        }
+        for connection in connections.values { await connection.close() }
+    }
+
+    /// Something was enqueued, or a request has ended.
+    func wake() {
+        isWoken = true
+        waiter?.resume()
+        waiter = nil
+    }
+
+    /// One round: settle, look at the endpoints where that is due, send.
+    /// - Returns: how many requests were begun.
+    func turn() async throws -> Int {
+        try await settle()
+        if refreshAt <= .now { try await refresh() }
+        return try await send()
+    }
+
+    /// One turn, and where nothing more can be sent, the wait for the end of a request.
+    /// - Returns: false where nothing was begun and nothing is under way.
+    func round() async throws -> Bool {
+        let begun = try await turn()
+        guard begun > 0 || inFlight > 0 || !finished.isEmpty else { return false }
+        if begun == 0 { await pause(Self.idle) }
+        return true
+    }
+
+    /// Waits until ``wake()``, at most so long.
+    private func pause(_ limit: Duration) async {
+        if !isWoken {
+            let timer = Task { [clock] in
+                try? await clock.sleep(for: limit)
+                if !Task.isCancelled { wake() }
+            }
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    if Task.isCancelled { continuation.resume() } else { waiter = continuation }
+                }
+            } onCancel: {
+                Task { await self.wake() }
+            }
+            timer.cancel()
+        }
+        isWoken = false
+    }
+
+    /// Reads the endpoints, which operators and other processes change.
+    func refresh() async throws {
+        let entries = try await endpoints.all()
+        known = Dictionary(uniqueKeysWithValues: entries.map { ($0.endpoint.id, $0) })
+        places.keep(Set(known.keys))
+        for (id, connection) in connections where known[id] == nil {
+            connections[id] = nil
+            await connection.close()
+        }
+        refreshAt = .now + Self.idle
+    }
+
+    // MARK: What has ended
+
+    private func settle() async throws {
+        let (attempts, empty) = (finished, self.empty)
+        guard !attempts.isEmpty || !empty.isEmpty else { return }
+        (finished, self.empty) = ([], [])
+        let report: WebhookSettlement.Report
+        do {
+            report = try await settlement.settle(
+                attempts, empty: empty, at: now(), seed: UInt64.random(in: 0 ... .max))
+        } catch {
+            finished = attempts + finished
+            self.empty = empty + self.empty
+            throw error
+        }
+        for attempt in attempts {
+            places.release(of: attempt.endpoint, hasSucceeded: attempt.outcome.fault == nil)
+            count(attempt)
+        }
+        for (id, health) in report.health { known[id]?.health = health }
+        for id in report.activated where known[id]?.endpoint.state == .testing {
+            known[id]?.endpoint.state = .active
+            logger.notice("Endpoint answered its test; changes are sent to it", metadata: ["endpoint": "\(name(id))"])
+        }
+        for (id, reason) in report.disabled {
+            known[id]?.endpoint.state = .disabled
+            logger.error(
+                "Endpoint disabled: storekeeper webhooks resume sends what waits",
+                metadata: ["endpoint": "\(name(id))", "because": "\(reason.rawValue)"])
+        }
+        for (id, count) in report.givenUp {
+            Metric.webhooksGivenUp.counter(name(id)).increment(by: count)
+            logger.warning(
+                "Deliveries given up after all attempts: storekeeper webhooks replay sends them again",
+                metadata: ["endpoint": "\(name(id))", "count": "\(count)"])
+        }
+    }
+
+    private func count(_ attempt: WebhookAttempt) {
+        let outcome =
+            switch attempt.outcome {
+            case .delivered: "delivered"
+            case .gone: "gone"
+            case .throttled: "throttled"
+            case .failed(let status, _): status == nil ? "unanswered" : "failed"
+            }
+        Metric.webhookRequests.counter(name(attempt.endpoint), outcome).increment()
+        Metric.webhookPlaces.gauge(name(attempt.endpoint)).record(places.used(by: attempt.endpoint))
+        guard case .delivery(let claim) = attempt.subject, let delivery = claim.delivery, delivery.replay == 0,
+            case .delivered = attempt.outcome
+        else { return }
+        Metric.changeToWebhook.timer().recordSeconds(now().timeIntervalSince(delivery.message.appliedAt))
+    }
+
+    // MARK: What is sent
+
+    private func send() async throws -> Int {
+        let moment = now()
+        var (tests, probes, open) = ([UUID](), [UUID](), [(id: UUID, isFailing: Bool)]())
+        for (id, entry) in known.sorted(by: { $0.key.uuidString < $1.key.uuidString }) {
+            let health = entry.health
+            let isDue = health.nextProbeAt <= moment && places.used(by: id) == 0
+            if health.testRequestedAt != nil, isDue, entry.endpoint.state != .disabled {
+                tests.append(id)
+            } else if entry.endpoint.state == .active, !health.isPaused(at: moment) {
+                if !health.isFailing { open.append((id, false)) } else if isDue { probes.append(id) }
+            }
+        }
+        let taken = try await queue.takeProbes(tests + probes, at: moment)
+        for id in taken {
+            known[id]?.health.nextProbeAt = moment.addingTimeInterval(WebhookQueueStore.leaseSeconds)
+        }
+        for id in tests where taken.contains(id) { test(id) }
+        open += probes.filter { taken.contains($0) }.map { ($0, true) }
+        let claims = try await queue.claim(
+            places.offers(to: open), probes: Set(probes), lease: UUID(), at: moment)
+        for claim in claims {
+            guard let delivery = claim.delivery else {
+                empty.append(claim)
+                continue
+            }
+            start(.delivery(claim), body: { WebhookBody.of(delivery.message) }, id: delivery.message.id, of: delivery)
+        }
+        return claims.count + tests.count { taken.contains($0) }
+    }
+
+    private func test(_ id: UUID) {
+        guard let entry = known[id], let requestedAt = entry.health.testRequestedAt else { return }
+        let environment = entry.endpoint.environment
+        start(
+            .test(endpoint: id, requestedAt: requestedAt, isRepeated: entry.endpoint.state == .testing),
+            body: { WebhookBody.test(of: id, in: environment, requestedAt: requestedAt) },
+            id: WebhookBody.testId(of: id, requestedAt: requestedAt), of: nil)
+    }
+
+    private func start(
+        _ subject: WebhookAttempt.Subject, body: @escaping @Sendable () -> [UInt8], id: String,
+        of delivery: WebhookQueueStore.Delivery?
+    ) {
+        let draft = WebhookAttempt(subject, .failed(status: nil, fault: "the endpoint was removed"), at: now())
+        let endpoint = draft.endpoint
+        places.take(1, for: endpoint)
+        inFlight += 1
+        guard let entry = known[endpoint] else { return end(draft) }
+        let connection =
+            connections[endpoint] ?? EndpointConnection(to: entry.endpoint.url, settings, resolver: resolver)
+        connections[endpoint] = connection
+        Task { [secrets, now] in
+            let (at, began, bytes) = (now(), ContinuousClock.now, body())
+            var headers = secrets.headers(of: bytes, id: id, for: entry.endpoint, at: at)
+            var hidden = headers.filter { $0.name == "webhook-signature" }.map(\.value)
+            headers.append(("content-type", "application/json"))
+            headers.append(("user-agent", "Storekeeper/\(BuildInformation.version)"))
+            if let delivery {
+                headers.append(("storekeeper-cursor", String(delivery.sequence)))
+                if delivery.replay > 0 { headers.append(("storekeeper-replay", "true")) }
+                if let account = delivery.message.appAccountToken { hidden.append(account) }
+            }
+            let (outcome, answer) = await connection.send(bytes, headers: headers, without: hidden, now: now())
+            var attempt = draft
+            (attempt.outcome, attempt.answer, attempt.at) = (outcome, answer, at)
+            attempt.milliseconds = Int32(clamping: Int64(began.duration(to: .now) / .milliseconds(1)))
+            end(attempt)
+        }
+    }
+
+    private func end(_ attempt: WebhookAttempt) {
+        inFlight -= 1
+        finished.append(attempt)
+        wake()
+    }
+
+    /// As the metrics and logs name an endpoint.
+    private func name(_ id: UUID) -> String { id.uuidString.lowercased() }
+}

@@ -1,0 +1,56 @@
+import Chassis
+import Pipeline
+import Storage
+import Synchronization
+import WebhookDelivery
+
+import struct Foundation.Date
+
+/// Creates and drops the days of the log, and publishes what waits.
+struct Upkeep: Service {
+    let retention: WebhookRetention
+    let endpoints: WebhookEndpointStore
+    let now: @Sendable () -> Date
+    let logger: Logger
+    var clock: any Clock<Duration> = ContinuousClock()
+
+    /// Until the process shuts down.
+    func run() async throws {
+        let rounds = Mutex(0)
+        await RetryLoop(clock: clock) { [logger] error in
+            logger.warning("Could not maintain the log of webhooks; retrying", metadata: ["error": "\(error)"])
+        }.run { [self] beginsAnew in
+            // At the start, after failures, and every hour.
+            let round = rounds.withLock { round in
+                round += 1
+                return round
+            }
+            if beginsAnew || round % 240 == 0 { try await keep() }
+            try await publish()
+            return .seconds(15)
+        }
+    }
+
+    func keep() async throws {
+        let dropped = try await retention.run(at: now())
+        if dropped > 0 { logger.info("Days of the log of webhooks dropped", metadata: ["partitions": "\(dropped)"]) }
+    }
+
+    /// One series for each endpoint: those of a deployment are few.
+    func publish() async throws {
+        let (entries, waiting) = (try await endpoints.all(), try await endpoints.waiting())
+        let moment = now()
+        for entry in entries {
+            let name = entry.endpoint.id.uuidString.lowercased()
+            let own = waiting[entry.endpoint.id]
+            Metric.webhooksWaiting.gauge(name).record(own?.count ?? 0)
+            Metric.webhookOldestWaiting.gauge(name).record(
+                own?.oldest.map { max(0, moment.timeIntervalSince($0)) } ?? 0)
+            let state =
+                entry.endpoint.state == .active && entry.health.isFailing ? "failing" : entry.endpoint.state.rawValue
+            for each in ["testing", "active", "failing", "paused", "disabled"] {
+                Metric.webhookEndpoints.gauge(name, each).record(each == state ? 1 : 0)
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import struct Foundation.UUID
+
+/// The requests that one process sends at a time, and whose they are. No I/O.
+///
+/// An endpoint begins with two at a time and earns one for every five successes, up to ten, so that a slow or dead receiver never
+/// holds many of the places; free ones go round, one at a time, so that a long queue does not take them from others.
+package struct Places: Sendable {
+    /// Of a process.
+    package static let total = 64
+    /// At a time, to a receiver that has not answered yet.
+    package static let first = 2
+    /// At a time, to a receiver that answers.
+    package static let most = 10
+    /// Successes that earn a place.
+    package static let successesForOne = 5
+
+    private struct Share {
+        var used = 0
+        var limit = Places.first
+        var successes = 0
+    }
+
+    private let total: Int
+    private var used = 0
+    private var shares: [UUID: Share] = [:]
+    /// Who was offered a place last.
+    private var last: UUID?
+
+    /// - Parameter total: places of the process.
+    package init(total: Int = Self.total) { self.total = total }
+
+    /// Places that are free.
+    package var free: Int { total - used }
+
+    /// Places that an endpoint uses.
+    package func used(by endpoint: UUID) -> Int { shares[endpoint]?.used ?? 0 }
+
+    /// How many places each endpoint may take now: the free ones, one after the other, beginning behind who was offered one last.
+    /// - Parameter endpoints: those with something to send; of an endpoint that fails at most one place is in use.
+    package mutating func offers(to endpoints: [(id: UUID, isFailing: Bool)]) -> [UUID: Int] {
+        guard !endpoints.isEmpty else { return [:] }
+        var offers: [UUID: Int] = [:]
+        var place = (endpoints.firstIndex { $0.id == last } ?? -1) + 1
+        var (left, passed) = (free, 0)
+        while left > 0, passed < endpoints.count {
+            let (id, isFailing) = endpoints[place % endpoints.count]
+            place += 1
+            let share = shares[id] ?? Share()
+            let limit = isFailing ? 1 : share.limit
+            guard share.used + offers[id, default: 0] < limit else {
+                passed += 1
+                continue
+            }
+            passed = 0
+            offers[id, default: 0] += 1
+            last = id
+            left -= 1
+        }
+        return offers
+    }
+
+    /// An endpoint uses as many more.
+    package mutating func take(_ count: Int, for endpoint: UUID) {
+        shares[endpoint, default: Share()].used += count
+        used += count
+    }
+
+    /// A request has ended.
+    /// - Parameter hasSucceeded: a failure takes back what was earned.
+    package mutating func release(of endpoint: UUID, hasSucceeded: Bool) {
+        guard var share = shares[endpoint], share.used > 0 else { return }
+        share.used -= 1
+        used -= 1
+        if hasSucceeded {
+            share.successes += 1
+            if share.successes % Self.successesForOne == 0 { share.limit = min(Self.most, share.limit + 1) }
+        } else {
+            (share.successes, share.limit) = (0, Self.first)
+        }
+        shares[endpoint] = share
+    }
+
+    /// Forgets endpoints that were removed, except while they use places.
+    package mutating func keep(_ endpoints: Set<UUID>) {
+        shares = shares.filter { endpoints.contains($0.key) || $0.value.used > 0 }
+    }
+}

@@ -1,0 +1,168 @@
+import Postgres
+import WebhookDelivery
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// What a batch of requests changes, computed before it is written. No I/O.
+struct SettlementPlan {
+    /// Of the endpoints whose health was read: those of which something failed, and those that failed before.
+    var health: [UUID: EndpointHealth] = [:]
+    private(set) var report = WebhookSettlement.Report()
+    /// Leases that end, and when the next attempt is due.
+    var queue: [(claim: WebhookQueueStore.Claim, next: Date)] = []
+    private var finished: [(claim: WebhookQueueStore.Claim, attempt: WebhookAttempt, state: String, attempts: Int32)] =
+        []
+    private var logged: [WebhookAttempt] = []
+    private var generator: SplitMix
+
+    /// - Parameter seed: of the random part of delays.
+    init(seed: UInt64) { generator = SplitMix(state: seed) }
+
+    /// Adds a request that has ended; in the order in which they ended.
+    mutating func add(_ attempt: WebhookAttempt, at now: Date) {
+        var wasFailing = false
+        if var known = health[attempt.endpoint] {
+            wasFailing = known.isFailing
+            note(known.apply(attempt, at: now), attempt.endpoint)
+            health[attempt.endpoint] = known
+        }
+        switch attempt.subject {
+        case .test:
+            logged.append(attempt)
+            if attempt.outcome.fault == nil { report.activated.append(attempt.endpoint) }
+        case .delivery(let claim):
+            add(attempt, claim, isCounted: !wasFailing, at: now)
+        }
+    }
+
+    private mutating func note(_ effect: EndpointHealth.Effect, _ endpoint: UUID) {
+        switch effect {
+        case .none: break
+        case .recovered: report.recovered.append(endpoint)
+        case .disabled(let reason): report.disabled[endpoint] = reason
+        }
+    }
+
+    /// - Parameter isCounted: false for a request to an endpoint that was failing before: it uses up no attempt.
+    private mutating func add(
+        _ attempt: WebhookAttempt, _ claim: WebhookQueueStore.Claim, isCounted: Bool, at now: Date
+    ) {
+        guard let delivery = claim.delivery else { return queue.append((claim, now)) }
+        switch attempt.outcome {
+        case .delivered:
+            finished.append((claim, attempt, "delivered", delivery.attempts + 1))
+            queue.append((claim, now))
+        case .gone, .throttled:
+            logged.append(attempt)
+            finished.append((claim, attempt, "waiting", delivery.attempts))
+            queue.append((claim, now))
+        case .failed:
+            logged.append(attempt)
+            let attempts = delivery.attempts + (isCounted ? 1 : 0)
+            if let delay = RetrySchedule.delay(after: max(1, Int(attempts)), using: &generator) {
+                finished.append((claim, attempt, "waiting", attempts))
+                // A failing endpoint is probed; what was attempted last is attempted again behind the others.
+                queue.append((claim, now.addingTimeInterval(isCounted ? delay : 0)))
+            } else {
+                finished.append((claim, attempt, "given-up", attempts))
+                report.givenUp[attempt.endpoint, default: 0] += 1
+                queue.append((claim, now))
+            }
+        }
+    }
+
+    /// What is written, in this order.
+    mutating func commands(at now: Date) -> [Command] {
+        report.health = health
+        var commands: [Command] = []
+        if !finished.isEmpty { commands.append(finishing(at: now)) }
+        if !logged.isEmpty { commands.append(logging()) }
+        if !health.isEmpty { commands.append(writingHealth()) }
+        if !report.activated.isEmpty { commands.append(Command(WebhookSettlement.activate, report.activated)) }
+        if !report.disabled.isEmpty {
+            commands.append(Command(WebhookSettlement.disable, Array(report.disabled.keys)))
+        }
+        let places = queue.map(\.claim.place)
+        if !queue.isEmpty {
+            commands.append(
+                Command(
+                    WebhookSettlement.remove, places.map(\.endpoint), places.map(\.originalTransactionId),
+                    places.map(\.lane), queue.map(\.claim.lease)))
+            commands.append(
+                Command(
+                    WebhookSettlement.release, places.map(\.endpoint), places.map(\.originalTransactionId),
+                    places.map(\.lane), queue.map(\.claim.lease), queue.map(\.next)))
+        }
+        if !report.recovered.isEmpty {
+            commands.append(Command(WebhookEndpointStore.dueAtOnce, report.recovered, now))
+        }
+        return commands
+    }
+
+    private func finishing(at now: Date) -> Command {
+        Command(
+            WebhookSettlement.finish, finished.map(\.claim.place.endpoint),
+            finished.map { $0.claim.delivery?.sequence ?? 0 }, finished.map { $0.claim.delivery?.replay ?? 0 },
+            finished.map { $0.claim.delivery?.day ?? "" }, finished.map(\.state), finished.map(\.attempts),
+            finished.map(\.attempt.outcome.status), finished.map(\.attempt.milliseconds), finished.map(\.attempt.at),
+            now)
+    }
+
+    private func logging() -> Command {
+        Command(
+            WebhookSettlement.insertAttempts, logged.map(\.endpoint), logged.map(\.delivery?.sequence),
+            logged.map { $0.delivery?.replay ?? 0 }, logged.map(\.at), logged.map(\.milliseconds),
+            logged.map(\.outcome.status), logged.map(\.outcome.fault), logged.map(\.answer))
+    }
+
+    private func writingHealth() -> Command {
+        let rows = health.sorted { $0.key.uuidString < $1.key.uuidString }
+        return Command(
+            WebhookSettlement.writeHealth, rows.map(\.key), rows.map(\.value.failures), rows.map(\.value.failingSince),
+            rows.map(\.value.nextProbeAt), rows.map(\.value.pausedUntil), rows.map(\.value.testRequestedAt),
+            rows.map(\.value.disabledAt), rows.map(\.value.disabledBecause?.rawValue), rows.map(\.value.lastFault))
+    }
+}
+
+extension EndpointHealth {
+    /// What a request says about the receiver.
+    fileprivate mutating func apply(_ attempt: WebhookAttempt, at now: Date) -> Effect {
+        // Another test may have been asked for meanwhile.
+        if case .test(_, let requestedAt, let isRepeated) = attempt.subject, testRequestedAt == requestedAt,
+            attempt.outcome.fault == nil || !isRepeated
+        {
+            testRequestedAt = nil
+        }
+        switch attempt.outcome {
+        case .delivered:
+            nextProbeAt = now
+            return succeeded()
+        case .gone: return gone(at: now)
+        case .throttled(_, let seconds):
+            throttled(for: seconds, at: now)
+            return .none
+        case .failed(_, let fault): return failed(fault, at: now)
+        }
+    }
+}
+
+extension WebhookAttempt {
+    fileprivate var delivery: WebhookQueueStore.Delivery? {
+        guard case .delivery(let claim) = subject else { return nil }
+        return claim.delivery
+    }
+}
+
+/// A small generator with a seed, for delays: no secret depends on it.
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}

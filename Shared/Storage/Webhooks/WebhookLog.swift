@@ -1,0 +1,129 @@
+import Postgres
+import WebhookDelivery
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// Reads what became of webhooks: deliveries for 30 days, failed attempts for 14.
+package struct WebhookLog: Sendable {
+    /// What becomes of a delivery.
+    package enum State: String, Sendable, CaseIterable {
+        case waiting
+        case delivered
+        /// All attempts failed, or an operator resumed the endpoint from a later moment. It can be replayed.
+        case givenUp = "given-up"
+    }
+
+    /// A delivery without its body.
+    package struct Delivery: Sendable, Equatable {
+        package var sequence: Int64
+        /// 0; else the number of the replay.
+        package var replay: Int64
+        package var state: State
+        /// Apple's type, or type and subtype.
+        package var event: String
+        package var originalTransactionId: String
+        package var notificationUUID: UUID
+        /// When the change was applied.
+        package var appliedAt: Date
+        /// Attempts that count: none of those to a receiver that fails altogether.
+        package var attempts: Int32
+        package var firstAttemptAt: Date?
+        package var finishedAt: Date?
+        /// Of the last attempt; nil without an answer.
+        package var status: Int16?
+        /// Of the last attempt.
+        package var milliseconds: Int32?
+
+        /// The header `webhook-id`.
+        package var id: String { "\(notificationUUID.uuidString.lowercased())/\(originalTransactionId)" }
+    }
+
+    /// A failed attempt, or a test.
+    package struct Attempt: Sendable, Equatable {
+        package var at: Date
+        /// Nil of a test.
+        package var sequence: Int64?
+        /// Nil without an answer.
+        package var status: Int16?
+        package var milliseconds: Int32
+        /// Nil of a test that was answered with 2xx.
+        package var fault: String?
+        package var answer: String?
+    }
+
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    package init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// The deliveries of an endpoint, the newest changes first.
+    /// - Parameters:
+    ///   - state: nil is any.
+    ///   - before: only older changes, for the next page.
+    package func deliveries(
+        of endpoint: UUID, in state: State? = nil, before: Int64? = nil, limit: Int
+    ) async throws -> [Delivery] {
+        try await connection.execute(Self.deliveries, endpoint, state?.rawValue, before, Int64(limit)).map { row in
+            Delivery(
+                sequence: try row.value("timeline_id"), replay: try row.value("replay"),
+                state: State(rawValue: try row.value("state")) ?? .waiting, event: try row.value("event"),
+                originalTransactionId: try row.value("original_transaction_id"),
+                notificationUUID: try row.value("notification_uuid"), appliedAt: try row.value("applied_at"),
+                attempts: try row.value("attempts"), firstAttemptAt: try row.optional("first_attempt_at"),
+                finishedAt: try row.optional("finished_at"), status: try row.optional("status"),
+                milliseconds: try row.optional("milliseconds"))
+        }
+    }
+
+    /// The attempts of some changes at an endpoint, in their order; without a change, its tests.
+    package func attempts(of endpoint: UUID, at sequences: [Int64]) async throws -> [Attempt] {
+        try await connection.execute(Self.attempts, endpoint, sequences).map { row in try Self.attempt(row) }
+    }
+
+    /// The tests of an endpoint since a moment, in their order.
+    package func tests(of endpoint: UUID, since: Date) async throws -> [Attempt] {
+        try await connection.execute(Self.tests, endpoint, since).map { row in try Self.attempt(row) }
+    }
+
+    private static func attempt(_ row: Row) throws -> Attempt {
+        Attempt(
+            at: try row.value("attempted_at"), sequence: try row.optional("timeline_id"),
+            status: try row.optional("status"), milliseconds: try row.value("milliseconds"),
+            fault: try row.optional("fault"), answer: try row.optional("answer"))
+    }
+
+    static let statements = [deliveries, attempts, tests]
+
+    private static let deliveries = Statement(
+        "webhook-deliveries",
+        """
+        select timeline_id, replay, state, timeline.event, webhook_delivery.original_transaction_id,
+            webhook_delivery.notification_uuid, timeline.applied_at, attempts, first_attempt_at, finished_at,
+            webhook_delivery.status, milliseconds
+        from webhook_delivery
+        join timeline on timeline.id = webhook_delivery.timeline_id
+        where endpoint = $1::uuid and ($2::text is null or state = $2::text)
+            and ($3::bigint is null or timeline_id < $3::bigint)
+        order by timeline_id desc, replay desc
+        limit $4::bigint
+        """)
+
+    private static let attempts = Statement(
+        "webhook-attempts",
+        """
+        select attempted_at, timeline_id, status, milliseconds, fault, answer
+        from webhook_attempt
+        where endpoint = $1::uuid and timeline_id = any ($2::bigint[])
+        order by attempted_at
+        """)
+
+    private static let tests = Statement(
+        "webhook-tests",
+        """
+        select attempted_at, timeline_id, status, milliseconds, fault, answer
+        from webhook_attempt
+        where endpoint = $1::uuid and timeline_id is null and attempted_at >= $2::timestamptz
+        order by attempted_at
+        """)
+}

@@ -1,0 +1,252 @@
+import Contracts
+import Postgres
+import WebhookDelivery
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// What waits for the endpoints: enqueues changes with the Kafka offset, lends the oldest delivery of a purchase to one sender at a
+/// time, and stores what became of it.
+package struct WebhookQueueStore: Sendable {
+    /// How long a sender may take, in seconds: four times the longest request.
+    package static let leaseSeconds: Double = 60
+    /// Days for which a delivery waits, and its log is kept.
+    package static let deliveryDays = 30
+
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    package init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// The outcome of ``enqueue(_:moving:at:)``.
+    package enum Enqueued: Sendable, Equatable {
+        /// Number of purchases, or events, with something to send; 0 where no endpoint wants any of it.
+        case stored(Int)
+        /// Another worker has moved an offset; nothing was changed.
+        case fenced
+    }
+
+    /// Enqueues changes for the endpoints that want them and moves the stored offsets, in one transaction. A change that was enqueued
+    /// before is not enqueued again, so that a repetition of the topic reverses nothing.
+    /// - Parameters:
+    ///   - sequences: rows of the timeline.
+    ///   - moves: one per partition of the batch.
+    package func enqueue(_ sequences: [Int64], moving moves: [PositionMove], at now: Date) async throws -> Enqueued {
+        struct Fence: Error {}
+        do {
+            return try await repeating {
+                try await connection.transaction { transaction in
+                    let oldest = now.addingTimeInterval(-Double(Self.deliveryDays) * 86_400)
+                    let results = try transaction.pipeline([
+                        PositionStore.command(moving: moves), Command(Self.endpoints),
+                        Command(Self.enqueue, sequences, now, oldest),
+                    ])
+                    guard results[0].affected == moves.count else { throw Fence() }
+                    return .stored(results[2].affected)
+                }
+            }
+        } catch is Fence {
+            return .fenced
+        }
+    }
+
+    /// A delivery that this process sends now.
+    package struct Claim: Sendable, Equatable {
+        /// The place in the queue.
+        package struct Place: Sendable, Hashable {
+            package var endpoint: UUID
+            package var originalTransactionId: String
+            /// 0; of an endpoint without order the timeline's id.
+            package var lane: Int64
+
+            package init(endpoint: UUID, originalTransactionId: String, lane: Int64) {
+                self.endpoint = endpoint
+                self.originalTransactionId = originalTransactionId
+                self.lane = lane
+            }
+        }
+
+        package var place: Place
+        /// Of the process; it ends after ``leaseSeconds``.
+        package var lease: UUID
+        /// Nil where nothing waits there any more.
+        package var delivery: Delivery?
+    }
+
+    /// What is sent.
+    package struct Delivery: Sendable, Equatable {
+        /// The message as it says now, not as it said when it was enqueued.
+        package var message: SubscriptionChanged
+        /// 0; else the number of the replay.
+        package var replay: Int64
+        /// Of the partition.
+        package var day: String
+        /// Failed attempts that count.
+        package var attempts: Int32
+        /// The position in the feed of events.
+        package var sequence: Int64
+    }
+
+    /// Leases places in the queue that are due.
+    /// - Parameters:
+    ///   - places: how many for each endpoint.
+    ///   - probes: endpoints of which a place is taken that is not due, too.
+    ///   - lease: new for each call.
+    package func claim(
+        _ places: [UUID: Int], probes: Set<UUID>, lease: UUID, at now: Date
+    ) async throws -> [Claim] {
+        let places = places.filter { $0.value > 0 }.sorted { $0.key.uuidString < $1.key.uuidString }
+        guard !places.isEmpty else { return [] }
+        let end = now.addingTimeInterval(Self.leaseSeconds)
+        let rows = try await repeating {
+            try await connection.pipeline([
+                Command(
+                    Self.claim, places.map(\.key), places.map { Int64($0.value) },
+                    places.map { probes.contains($0.key) }, now, end, lease),
+                Command(Self.claimed, places.map(\.key), lease),
+            ])
+        }
+        return try rows[1].map { row in
+            let at = TimelineRow.selectedCount
+            let place = Claim.Place(
+                endpoint: try row.value(at: at), originalTransactionId: try row.value(at: at + 1),
+                lane: try row.value(at: at + 2))
+            guard try row.optional(at: at + 3, as: Int64.self) != nil else {
+                return Claim(place: place, lease: lease, delivery: nil)
+            }
+            let read = try TimelineRow.read(row)
+            return Claim(
+                place: place, lease: lease,
+                delivery: Delivery(
+                    message: read.message, replay: try row.value(at: at + 3), day: try row.value(at: at + 4),
+                    attempts: try row.value(at: at + 5), sequence: read.id))
+        }
+    }
+
+    /// Takes the right to send the next request to an endpoint that fails or is tested, for the time of a lease.
+    /// - Parameter endpoints: whose time has come.
+    /// - Returns: those that no other process took.
+    package func takeProbes(_ endpoints: [UUID], at now: Date) async throws -> Set<UUID> {
+        guard !endpoints.isEmpty else { return [] }
+        let end = now.addingTimeInterval(Self.leaseSeconds)
+        return Set(
+            try await repeating { try await connection.execute(Self.takeProbes, endpoints, now, end) }
+                .map { row in try row.value("endpoint", as: UUID.self) })
+    }
+
+    static let statements = [endpoints, enqueue, claim, claimed, takeProbes]
+
+    /// Holds back a removal of an endpoint until what is enqueued for it is stored.
+    private static let endpoints = Statement(
+        "webhook-endpoints-hold", "select id from webhook_endpoint order by id for key share")
+
+    /// Which endpoints want a change; `replay` uses it, too. ``WebhookFilter/admits(_:)`` says the same.
+    static let filter = """
+        endpoint.environment = timeline.environment
+            and (endpoint.bundle_ids = '{}' or timeline.bundle_id = any (endpoint.bundle_ids))
+            and (
+                endpoint.events = '{}' or timeline.event = any (endpoint.events)
+                or split_part(timeline.event, '/', 1) = any (endpoint.events))
+            and (
+                endpoint.facts = '{}'
+                or exists (
+                    select
+                    from jsonb_array_elements(timeline.changes) as change
+                    where change ->> 'fact' = any (endpoint.facts)))
+        """
+
+    private static let enqueue = Statement(
+        "webhook-enqueue",
+        unsafeSQL: """
+            with added as (
+                insert into webhook_delivery (
+                    timeline_id, replay, endpoint, notification_uuid, day, original_transaction_id)
+                select timeline.id, 0, endpoint.id, timeline.notification_uuid,
+                    (timeline.applied_at at time zone 'UTC')::date, timeline.original_transaction_id
+                from timeline
+                join webhook_endpoint endpoint on \(filter)
+                where timeline.id = any ($1::bigint[]) and timeline.applied_at >= endpoint.starts_at
+                    and timeline.applied_at >= $3::timestamptz
+                order by endpoint.id, timeline.id
+                on conflict do nothing
+                returning endpoint, timeline_id, day, original_transaction_id
+            )
+            \(queueing)
+            """)
+
+    /// Puts the rows of `added` into the queue; `$2` is the time.
+    static let queueing = """
+        insert into webhook_queue (next_attempt_at, lane, endpoint, since, original_transaction_id)
+        select $2::timestamptz, lane, endpoint, min(day), original_transaction_id
+        from (
+            select added.endpoint, added.day, added.original_transaction_id,
+                case when endpoint.is_ordered then 0 else added.timeline_id end as lane
+            from added
+            join webhook_endpoint endpoint on endpoint.id = added.endpoint
+        ) as waiting
+        group by endpoint, original_transaction_id, lane
+        order by endpoint, original_transaction_id, lane
+        on conflict (endpoint, original_transaction_id, lane) do update
+        set since = least(webhook_queue.since, excluded.since)
+        """
+
+    private static let claim = Statement(
+        "webhook-claim",
+        """
+        with due as (
+            select taken.endpoint, taken.original_transaction_id, taken.lane
+            from unnest($1::uuid[], $2::bigint[], $3::boolean[]) as given (endpoint, places, is_probe)
+            cross join lateral (
+                select endpoint, original_transaction_id, lane
+                from webhook_queue
+                where webhook_queue.endpoint = given.endpoint
+                    and next_attempt_at <= case when given.is_probe then 'infinity' else $4::timestamptz end
+                    and (next_attempt_at <= $4::timestamptz or lease is null)
+                order by next_attempt_at
+                limit given.places
+                for update skip locked
+            ) as taken
+        )
+        update webhook_queue
+        set lease = $6::uuid, next_attempt_at = $5::timestamptz
+        from due
+        where webhook_queue.endpoint = due.endpoint
+            and webhook_queue.original_transaction_id = due.original_transaction_id and webhook_queue.lane = due.lane
+        """)
+
+    /// The places of a lease with the oldest delivery of each. A statement of its own, so that it sees what was committed before the
+    /// lease was taken.
+    private static let claimed = Statement(
+        "webhook-claimed",
+        unsafeSQL: """
+            select \(TimelineRow.selected), head_endpoint, head_purchase, head_lane, head_replay, head_day, head_attempts
+            from (
+                select webhook_queue.endpoint as head_endpoint,
+                    webhook_queue.original_transaction_id as head_purchase, webhook_queue.lane as head_lane,
+                    first.timeline_id as head_timeline_id, first.replay as head_replay, first.day::text as head_day,
+                    first.attempts as head_attempts
+                from webhook_queue
+                left join lateral (
+                    select timeline_id, replay, day, attempts
+                    from webhook_delivery
+                    where webhook_delivery.endpoint = webhook_queue.endpoint
+                        and webhook_delivery.original_transaction_id = webhook_queue.original_transaction_id
+                        and state = 'waiting' and day >= webhook_queue.since
+                        and (webhook_queue.lane = 0 or timeline_id = webhook_queue.lane)
+                    order by timeline_id, replay
+                    limit 1
+                ) as first on true
+                where webhook_queue.endpoint = any ($1::uuid[]) and webhook_queue.lease = $2::uuid
+            ) as head
+            left join (\(TimelineRow.source)) on timeline.id = head_timeline_id
+            """)
+
+    private static let takeProbes = Statement(
+        "webhook-probes",
+        """
+        update webhook_health
+        set next_probe_at = $3::timestamptz
+        where endpoint = any ($1::uuid[]) and next_probe_at <= $2::timestamptz
+        returning endpoint
+        """)
+}

@@ -1,0 +1,224 @@
+import Postgres
+import WebhookDelivery
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// A request that has ended, with what it was for.
+package struct WebhookAttempt: Sendable {
+    /// What was sent.
+    package enum Subject: Sendable, Equatable {
+        case delivery(WebhookQueueStore.Claim)
+        /// `webhook.test`, as it was asked for; repeated until it succeeds where the endpoint waits for its first success.
+        case test(endpoint: UUID, requestedAt: Date, isRepeated: Bool)
+    }
+
+    package var subject: Subject
+    package var outcome: AttemptOutcome
+    /// When it was sent.
+    package var at: Date
+    package var milliseconds: Int32
+    /// The beginning of the answer, without secrets; nil where there was none.
+    package var answer: String?
+
+    package init(
+        _ subject: Subject, _ outcome: AttemptOutcome, at: Date, milliseconds: Int32 = 0, answer: String? = nil
+    ) {
+        self.subject = subject
+        self.outcome = outcome
+        self.at = at
+        self.milliseconds = milliseconds
+        self.answer = answer
+    }
+
+    /// The endpoint.
+    package var endpoint: UUID {
+        switch subject {
+        case .delivery(let claim): claim.place.endpoint
+        case .test(let endpoint, _, _): endpoint
+        }
+    }
+}
+
+/// Stores what requests came to: deliveries, attempts, the next attempt, and the health of the endpoints, in one transaction.
+package struct WebhookSettlement: Sendable {
+    /// What changed for the sender.
+    package struct Report: Sendable, Equatable {
+        /// The health of the endpoints as it is stored now.
+        package var health: [UUID: EndpointHealth] = [:]
+        /// Endpoints that got the first answer 2xx.
+        package var activated: [UUID] = []
+        package var disabled: [UUID: EndpointHealth.DisabledReason] = [:]
+        package var recovered: [UUID] = []
+        /// Deliveries that were given up, for each endpoint.
+        package var givenUp: [UUID: Int] = [:]
+    }
+
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    package init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// - Parameters:
+    ///   - empty: places of the queue that were leased and where nothing waits.
+    ///   - seed: of the random part of delays, so that a repeated transaction decides the same.
+    package func settle(
+        _ attempts: [WebhookAttempt], empty: [WebhookQueueStore.Claim] = [], at now: Date, seed: UInt64
+    ) async throws -> Report {
+        guard !attempts.isEmpty || !empty.isEmpty else { return Report() }
+        return try await repeating {
+            try await connection.transaction { transaction in
+                try Self.settle(attempts, empty, now, seed, transaction)
+            }
+        }
+    }
+
+    private static func settle(
+        _ attempts: [WebhookAttempt], _ empty: [WebhookQueueStore.Claim], _ now: Date, _ seed: UInt64,
+        _ transaction: PostgresTransaction
+    ) throws -> Report {
+        var plan = SettlementPlan(seed: seed)
+        let claims = attempts.compactMap(\.claim) + empty
+        // The queue's rows first, in the order in which everyone locks them; what is seen behind the locks is final.
+        _ = try transaction.pipeline([
+            Command(
+                lock, claims.map(\.place.endpoint), claims.map(\.place.originalTransactionId), claims.map(\.place.lane),
+                claims.map(\.lease))
+        ])
+        let endpoints = Array(Set(attempts.map(\.endpoint)))
+        let hasFailures = attempts.contains { $0.outcome.fault != nil || $0.claim == nil }
+        for row in try transaction.execute(health, endpoints, hasFailures) {
+            plan.health[try row.value("endpoint")] = try WebhookEndpointStore.health(row)
+        }
+        for attempt in attempts { plan.add(attempt, at: now) }
+        for claim in empty { plan.queue.append((claim, now)) }
+        _ = try transaction.pipeline(plan.commands(at: now))
+        return plan.report
+    }
+
+    static let statements = [
+        lock, health, writeHealth, activate, disable, finish, insertAttempts, release, remove,
+    ]
+
+    /// Also of places whose lease has passed to another sender: they are left alone later.
+    private static let lock = Statement(
+        "webhook-settle-lock",
+        """
+        select
+        from webhook_queue
+        join unnest($1::uuid[], $2::text[], $3::bigint[], $4::uuid[])
+            as given (endpoint, original_transaction_id, lane, lease)
+            using (endpoint, original_transaction_id, lane)
+        where webhook_queue.lease = given.lease
+        order by webhook_queue.endpoint, webhook_queue.original_transaction_id, webhook_queue.lane
+        for update of webhook_queue
+        """)
+
+    /// Of endpoints that answer as they should nothing is read or written.
+    private static let health = Statement(
+        "webhook-settle-health",
+        """
+        select *
+        from webhook_health
+        where endpoint = any ($1::uuid[]) and ($2::boolean or failures > 0 or paused_until is not null)
+        order by endpoint
+        for update
+        """)
+
+    static let writeHealth = Statement(
+        "webhook-health-write",
+        """
+        update webhook_health
+        set failures = given.failures, failing_since = given.failing_since, next_probe_at = given.next_probe_at,
+            paused_until = given.paused_until, test_requested_at = given.test_requested_at,
+            disabled_at = given.disabled_at, disabled_because = given.disabled_because, last_fault = given.last_fault
+        from unnest(
+            $1::uuid[], $2::integer[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[],
+            $7::timestamptz[], $8::text[], $9::text[])
+            as given (
+                endpoint, failures, failing_since, next_probe_at, paused_until, test_requested_at, disabled_at,
+                disabled_because, last_fault)
+        where webhook_health.endpoint = given.endpoint
+        """)
+
+    static let activate = Statement(
+        "webhook-activate",
+        "update webhook_endpoint set state = 'active' where id = any ($1::uuid[]) and state = 'testing'")
+
+    static let disable = Statement(
+        "webhook-disable",
+        """
+        update webhook_endpoint
+        set state = 'disabled'
+        where id = any ($1::uuid[]) and state in ('testing', 'active')
+        """)
+
+    /// What was delivered before stays delivered.
+    static let finish = Statement(
+        "webhook-finish",
+        """
+        update webhook_delivery
+        set state = given.state, attempts = given.attempts, status = given.status, milliseconds = given.milliseconds,
+            first_attempt_at = coalesce(webhook_delivery.first_attempt_at, given.attempted_at),
+            finished_at = case when given.state <> 'waiting' then $10::timestamptz end
+        from unnest(
+            $1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::integer[], $7::smallint[],
+            $8::integer[], $9::timestamptz[])
+            as given (endpoint, timeline_id, replay, day, state, attempts, status, milliseconds, attempted_at)
+        where webhook_delivery.endpoint = given.endpoint and webhook_delivery.timeline_id = given.timeline_id
+            and webhook_delivery.replay = given.replay and webhook_delivery.day = given.day::date
+            and webhook_delivery.state = 'waiting'
+        """)
+
+    static let insertAttempts = Statement(
+        "webhook-attempts-insert",
+        """
+        insert into webhook_attempt (
+            endpoint, timeline_id, replay, attempted_at, day, milliseconds, status, fault, answer)
+        select endpoint, timeline_id, replay, attempted_at, (attempted_at at time zone 'UTC')::date, milliseconds,
+            status, fault, answer
+        from unnest(
+            $1::uuid[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::integer[], $6::smallint[], $7::text[],
+            $8::text[])
+            as given (endpoint, timeline_id, replay, attempted_at, milliseconds, status, fault, answer)
+        """)
+
+    /// Ends leases; the next attempt is due at its time.
+    static let release = Statement(
+        "webhook-release",
+        """
+        update webhook_queue
+        set lease = null, next_attempt_at = given.next_attempt_at
+        from unnest($1::uuid[], $2::text[], $3::bigint[], $4::uuid[], $5::timestamptz[])
+            as given (endpoint, original_transaction_id, lane, lease, next_attempt_at)
+        where webhook_queue.endpoint = given.endpoint
+            and webhook_queue.original_transaction_id = given.original_transaction_id
+            and webhook_queue.lane = given.lane and webhook_queue.lease = given.lease
+        """)
+
+    /// Removes places where nothing waits any more. Their rows are locked, so nothing can be enqueued there meanwhile.
+    static let remove = Statement(
+        "webhook-queue-remove",
+        """
+        delete from webhook_queue
+        using unnest($1::uuid[], $2::text[], $3::bigint[], $4::uuid[])
+            as given (endpoint, original_transaction_id, lane, lease)
+        where webhook_queue.endpoint = given.endpoint
+            and webhook_queue.original_transaction_id = given.original_transaction_id
+            and webhook_queue.lane = given.lane and webhook_queue.lease = given.lease
+            and not exists (
+                select
+                from webhook_delivery
+                where webhook_delivery.endpoint = webhook_queue.endpoint
+                    and webhook_delivery.original_transaction_id = webhook_queue.original_transaction_id
+                    and webhook_delivery.state = 'waiting' and webhook_delivery.day >= webhook_queue.since
+                    and (webhook_queue.lane = 0 or webhook_delivery.timeline_id = webhook_queue.lane))
+        """)
+}
+
+extension WebhookAttempt {
+    fileprivate var claim: WebhookQueueStore.Claim? {
+        guard case .delivery(let claim) = subject else { return nil }
+        return claim
+    }
+}

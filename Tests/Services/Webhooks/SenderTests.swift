@@ -1,0 +1,224 @@
+import Contracts
+import Foundation
+import Logging
+import Postgres
+import Records
+import StrictJSON
+import Subscriptions
+import Synchronization
+import TestSupport
+import Testing
+import WebhookDelivery
+
+@testable import Storage
+@testable import Webhooks
+
+@Suite struct SenderTests {
+    static let secrets = WebhookSecrets(key: Array("0123456789abcdef0123456789abcdef".utf8))
+    static let audit = OperatorAction(
+        actedAt: Date(), actor: "test", operation: "webhooks create", subject: "endpoint", reason: nil)
+
+    /// A sender with a database, a clock that stands still, and an endpoint.
+    struct Bench: Sendable {
+        let connection: PostgresConnection
+        let clock: ManualClock
+        let sender: Sender
+        let endpoint: WebhookEndpoint
+
+        var store: WebhookEndpointStore { WebhookEndpointStore(connection) }
+
+        /// Applies and enqueues an event of each purchase.
+        func enqueue(_ purchases: [String]) async throws -> [Int64] {
+            let entries = purchases.enumerated().map { place, purchase in
+                SenderTests.entry(purchase, place: place, at: clock.now)
+            }
+            for entry in entries {
+                _ = try await LedgerStore(connection).apply([entry], moving: [], recordedAt: clock.now)
+            }
+            let sequences = try await TimelineStore(connection).newest(purchases.count).map(\.id)
+            _ = try await WebhookQueueStore(connection).enqueue(sequences, moving: [], at: clock.now)
+            return sequences.reversed()
+        }
+
+        /// Rounds until nothing is under way and nothing more is sent.
+        func drain() async throws {
+            try await sender.refresh()
+            while try await sender.round() {}
+        }
+    }
+
+    static func with(
+        _ receiver: HookReceiver, port: Int, path: String = "/hook", _ body: (Bench) async throws -> Void
+    ) async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            let clock = ManualClock()
+            let endpoint = WebhookEndpoint(
+                id: UUID(), environment: .production, url: "http://127.0.0.1:\(port)\(path)", createdAt: clock.now)
+            try await WebhookEndpointStore(connection).create(endpoint, audit: audit)
+            let sender = Sender(
+                TestDatabase.connection(database), secrets: secrets, EndpointConnectionTests.development,
+                now: { clock.now }, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            try await body(Bench(connection: connection, clock: clock, sender: sender, endpoint: endpoint))
+            await connection.close()
+        }
+    }
+
+    static func entry(_ purchase: String, place: Int, at date: Date) -> LedgerEntry {
+        let uuid = UUID()
+        let event = PurchaseEvent(
+            key: SubscriptionKey(environment: .production, originalTransactionId: purchase),
+            version: EventVersion(signedDate: date.addingTimeInterval(Double(place)), notificationUUID: uuid),
+            bundleId: "com.example.app", notificationType: "DID_RENEW", subtype: nil, status: 1,
+            transaction: TransactionFacts(
+                transactionId: "\(purchase)-\(place)-\(uuid)", productId: "gold",
+                productType: "Auto-Renewable Subscription", purchaseDate: date.addingTimeInterval(Double(place)),
+                expiresDate: date.addingTimeInterval(86_400 + Double(place)),
+                signedDate: date.addingTimeInterval(Double(place))), renewal: nil)
+        return LedgerEntry(
+            notificationUUID: uuid, notificationType: "DID_RENEW", subtype: nil, environment: .production,
+            bundleId: "com.example.app", appAppleId: 1, originalTransactionId: purchase,
+            transactionId: event.transaction?.transactionId, signedDate: event.version.signedDate, receivedAt: date,
+            source: .webhook, decodedPayload: "{}", signedPayload: Array("a.b.c".utf8), event: event,
+            position: LogPosition(topic: "notifications.unique", partition: 0, offset: 0))
+    }
+
+    @Test func `A new endpoint is tested, and then gets each event signed, in order, with its position`() async throws {
+        try await HookReceiver.listening { receiver, port in
+            try await Self.with(receiver, port: port) { bench in
+                let sequences = try await bench.enqueue(["a", "a", "b", "a"])
+                try await bench.drain()
+                #expect(receiver.all.count == 5 && receiver.all[0].isTest)
+                let secret = Self.secrets.bytes(of: bench.endpoint.id, generation: 1)
+                for request in receiver.all {
+                    let timestamp = try #require(Int64(request.headers["webhook-timestamp"] ?? ""))
+                    #expect(
+                        request.headers["webhook-signature"]
+                            == WebhookSignature.text(
+                                of: request.body, id: request.id, timestamp: timestamp, secret: secret))
+                    #expect(request.headers["content-type"] == "application/json")
+                }
+                let events = receiver.all.dropFirst()
+                #expect(Set(events.map { $0.headers["storekeeper-cursor"] }) == Set(sequences.map { "\($0)" }))
+                let ofA = try events.map { try JSONDocument($0.body).root["data"] }
+                    .filter { $0?["originalTransactionId"]?.string == "a" }.map { $0?["revision"]?.int64 ?? 0 }
+                #expect(ofA.count == 3 && ofA == ofA.sorted())
+                #expect(events.allSatisfy { $0.headers["storekeeper-replay"] == nil })
+                #expect(try await bench.store.find(bench.endpoint.id)?.endpoint.state == .active)
+                #expect(try await bench.store.waiting().isEmpty)
+            }
+        }
+    }
+
+    @Test func `Until its test is answered with 2xx an endpoint gets nothing else`() async throws {
+        let isUp = Mutex(false)
+        try await HookReceiver.listening(answering: { _, _ in
+            .init(status: isUp.withLock { $0 } ? .ok : .notFound)
+        }) { receiver, port in
+            try await Self.with(receiver, port: port) { bench in
+                _ = try await bench.enqueue(["a"])
+                try await bench.drain()
+                #expect(receiver.all.count == 1 && receiver.all[0].isTest)
+                bench.clock.advance(by: 5)
+                try await bench.drain()
+                #expect(receiver.all.count == 2 && receiver.all[1].isTest)
+                isUp.withLock { $0 = true }
+                bench.clock.advance(by: 5)
+                try await bench.drain()
+                #expect(receiver.all.count == 4 && receiver.all[2].isTest && !receiver.all[3].isTest)
+            }
+        }
+    }
+
+    @Test func `A receiver that fails is probed alone, and drained in order when it answers again`() async throws {
+        let isUp = Mutex(true)
+        try await HookReceiver.listening(answering: { _, _ in
+            .init(status: isUp.withLock { $0 } ? .ok : .internalServerError)
+        }) { receiver, port in
+            try await Self.with(receiver, port: port) { bench in
+                try await bench.drain()
+                isUp.withLock { $0 = false }
+                _ = try await bench.enqueue((0..<10).map { "p\($0)" })
+                try await bench.drain()
+                let during = receiver.all.count - 1
+                #expect(5...7 ~= during, "\(during)")
+                bench.clock.advance(by: 1)
+                try await bench.drain()
+                #expect(receiver.all.count - 1 == during)
+                bench.clock.advance(by: 30)
+                try await bench.drain()
+                #expect(receiver.all.count - 1 == during + 1)
+                isUp.withLock { $0 = true }
+                bench.clock.advance(by: 60)
+                try await bench.drain()
+                let delivered = Set(receiver.all.dropFirst(during + 2).map(\.id))
+                #expect(delivered.count == 10)
+                #expect(try await bench.store.waiting().isEmpty)
+                #expect(try await bench.store.find(bench.endpoint.id)?.health.failures == 0)
+            }
+        }
+    }
+
+    @Test func `A rotation in the middle refuses no receiver: for a day both secrets sign`() async throws {
+        try await HookReceiver.listening { receiver, port in
+            try await Self.with(receiver, port: port) { bench in
+                try await bench.drain()
+                _ = try await bench.store.rotate(bench.endpoint.id, at: bench.clock.now, audit: Self.audit)
+                _ = try await bench.enqueue(["a"])
+                try await bench.drain()
+                bench.clock.advance(by: 86_400)
+                _ = try await bench.enqueue(["b"])
+                try await bench.drain()
+                let signatures = receiver.all.dropFirst().map {
+                    $0.headers["webhook-signature"]?.split(separator: " ") ?? []
+                }
+                #expect(signatures.map(\.count) == [2, 1])
+                for (request, generations) in zip(receiver.all.dropFirst(), [[2, 1], [2]] as [[Int32]]) {
+                    let timestamp = try #require(Int64(request.headers["webhook-timestamp"] ?? ""))
+                    let expected = generations.map {
+                        WebhookSignature.text(
+                            of: request.body, id: request.id, timestamp: timestamp,
+                            secret: Self.secrets.bytes(of: bench.endpoint.id, generation: $0))
+                    }
+                    #expect(request.headers["webhook-signature"] == expected.joined(separator: " "))
+                }
+            }
+        }
+    }
+
+    @Test func `A replay has the same id and says that it is one`() async throws {
+        try await HookReceiver.listening { receiver, port in
+            try await Self.with(receiver, port: port) { bench in
+                _ = try await bench.enqueue(["a"])
+                try await bench.drain()
+                _ = try await WebhookReplayStore(bench.connection).replay(
+                    .purchase("a"), to: bench.endpoint.id, at: bench.clock.now, audit: Self.audit)
+                try await bench.drain()
+                let events = Array(receiver.all.dropFirst())
+                #expect(events.count == 2 && events[0].id == events[1].id && events[0].body == events[1].body)
+                #expect(events.map { $0.headers["storekeeper-replay"] } == [nil, "true"])
+            }
+        }
+    }
+
+    @Test func `A paused endpoint gets nothing, and what an operator asks for is seen`() async throws {
+        try await HookReceiver.listening { receiver, port in
+            try await Self.with(receiver, port: port) { bench in
+                try await bench.drain()
+                #expect(try await bench.store.pause(bench.endpoint.id, audit: Self.audit))
+                _ = try await bench.enqueue(["a"])
+                try await bench.drain()
+                #expect(receiver.all.count == 1)
+                #expect(
+                    try await bench.store.resume(
+                        bench.endpoint.id, fromNow: false, at: bench.clock.now, audit: Self.audit))
+                try await bench.drain()
+                #expect(receiver.all.map(\.isTest) == [true, true, false])
+                #expect(try await bench.store.remove(bench.endpoint.id, audit: Self.audit))
+                _ = try await bench.enqueue(["b"])
+                try await bench.drain()
+                #expect(receiver.all.count == 3)
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@testable import WebhookDelivery
+
+@Suite struct PlacesTests {
+    static let ids = (0..<20).map { _ in UUID() }
+
+    private func all(_ count: Int, failing: Set<Int> = []) -> [(id: UUID, isFailing: Bool)] {
+        (0..<count).map { (Self.ids[$0], failing.contains($0)) }
+    }
+
+    @Test func `An endpoint begins with two places and earns one for five successes, up to ten`() {
+        var places = Places()
+        let one = Self.ids[0]
+        var limits: [Int] = []
+        for _ in 0..<60 {
+            let offer = places.offers(to: all(1))[one] ?? 0
+            limits.append(offer)
+            places.take(1, for: one)
+            places.release(of: one, hasSucceeded: true)
+        }
+        #expect(limits[0] == 2 && limits[4] == 2 && limits[5] == 3 && limits[9] == 3 && limits[10] == 4)
+        #expect(limits.max() == 10 && limits.last == 10)
+        places.take(1, for: one)
+        places.release(of: one, hasSucceeded: false)
+        #expect(places.offers(to: all(1))[one] == 2)
+    }
+
+    @Test func `A failing endpoint has one place`() {
+        var places = Places()
+        #expect(places.offers(to: all(2, failing: [0])) == [Self.ids[0]: 1, Self.ids[1]: 2])
+        places.take(1, for: Self.ids[0])
+        #expect(places.offers(to: all(1, failing: [0])).isEmpty)
+    }
+
+    @Test func `Places go round: those that get none this time get one first the next time`() {
+        var places = Places(total: 3)
+        let first = places.offers(to: all(5))
+        #expect(Set(first.keys) == Set(Self.ids[0..<3]) && first.values.allSatisfy { $0 == 1 })
+        let second = places.offers(to: all(5))
+        #expect(second == [Self.ids[3]: 1, Self.ids[4]: 1, Self.ids[0]: 1])
+    }
+
+    @Test func `All places are never exceeded, and none is lost`() {
+        var places = Places(total: 64)
+        for _ in 0..<100 {
+            for (id, count) in places.offers(to: all(20)) { places.take(count, for: id) }
+            #expect(places.free >= 0)
+            for id in Self.ids where places.used(by: id) > 0 { places.release(of: id, hasSucceeded: true) }
+        }
+        for id in Self.ids { while places.used(by: id) > 0 { places.release(of: id, hasSucceeded: true) } }
+        #expect(places.free == 64)
+    }
+}

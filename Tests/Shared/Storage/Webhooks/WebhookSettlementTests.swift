@@ -1,0 +1,234 @@
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+import WebhookDelivery
+
+@testable import Storage
+
+@Suite struct WebhookSettlementTests {
+    @Test func `A delivery is retried over 75.6 hours and then given up; the purchase goes on with its next event`()
+        async throws
+    {
+        try await WebhookFixture.with { fixture async throws in
+            let s = try await fixture.enqueue(["a", "a", "b"])
+            var waits: [Double] = []
+            var last = fixture.clock.now
+            var attempts = 0
+            var report = WebhookSettlement.Report()
+            while attempts < 20, report.givenUp.isEmpty {
+                guard let claim = try await fixture.claim().first(where: { $0.place.originalTransactionId == "a" })
+                else {
+                    fixture.clock.advance(by: 60)
+                    continue
+                }
+                #expect(claim.delivery?.sequence == s[0])
+                waits.append(fixture.clock.now.timeIntervalSince(last))
+                last = fixture.clock.now
+                report = try await fixture.settle([claim], WebhookFixture.failure)
+                attempts += 1
+                guard report.givenUp.isEmpty else { break }
+                // Another event is taken meanwhile, so the endpoint is not failing.
+                let other = try await fixture.enqueue(["c\(attempts)"], seed: UInt64(attempts + 1))
+                let claims = try await fixture.claim().filter { $0.delivery?.sequence == other[0] }
+                try await fixture.settle(claims, WebhookFixture.success)
+            }
+            #expect(attempts == 10 && report.givenUp == [fixture.endpoint.id: 1])
+            for (wait, delay) in zip(waits.dropFirst(), RetrySchedule.delays) {
+                #expect((delay * 0.9 - 1...delay * 1.1 + 61).contains(wait), "\(wait) \(delay)")
+            }
+            #expect(try await fixture.claim().sequences.contains(s[1]))
+            let given = try await fixture.log.deliveries(of: fixture.endpoint.id, in: .givenUp, limit: 10)
+            #expect(given.map(\.sequence) == [s[0]] && given[0].attempts == 10)
+            #expect(try await fixture.log.attempts(of: fixture.endpoint.id, at: [s[0]]).count == 10)
+        }
+    }
+
+    @Test func `A failing endpoint is probed, uses up no attempts, and drains at once when it answers again`()
+        async throws
+    {
+        try await WebhookFixture.with { fixture async throws in
+            let s = try await fixture.enqueue((0..<20).map { "p\($0)" } + ["p0"])
+            for _ in 0..<5 { try await fixture.settle(try await fixture.claim(1), WebhookFixture.failure) }
+            #expect(try await fixture.health().isFailing)
+            // Those under way when the fifth failed use up nothing either.
+            let late = try await fixture.claim(3)
+            try await fixture.settle(late, WebhookFixture.failure)
+            let uncounted = try await fixture.log.deliveries(of: fixture.endpoint.id, limit: 100)
+                .filter { late.sequences.contains($0.sequence) }
+            #expect(uncounted.count == 3 && uncounted.allSatisfy { $0.attempts == 0 && $0.state == .waiting })
+            // An hour of probes.
+            var probes: [Int64] = []
+            for _ in 0..<3600 {
+                fixture.clock.advance(by: 1)
+                let health = try await fixture.health()
+                guard health.nextProbeAt <= fixture.clock.now else { continue }
+                let id = fixture.endpoint.id
+                #expect(try await fixture.queue.takeProbes([id], at: fixture.clock.now) == [id])
+                #expect(try await fixture.queue.takeProbes([id], at: fixture.clock.now).isEmpty)
+                let claims = try await fixture.claim(1, isProbe: true)
+                probes += claims.sequences
+                try await fixture.settle(claims, WebhookFixture.failure)
+            }
+            #expect(6...12 ~= probes.count, "\(probes.count)")
+            let attempts = try await fixture.log.deliveries(of: fixture.endpoint.id, limit: 100).map(\.attempts)
+            #expect(attempts.reduce(0, +) == 5)
+            let probe = try await fixture.claim(1, isProbe: true)
+            let report = try await fixture.settle(probe, WebhookFixture.success)
+            #expect(report.recovered == [fixture.endpoint.id])
+            #expect(try await !fixture.health().isFailing)
+            var delivered = probe.sequences
+            while case let claims = try await fixture.claim(10), !claims.isEmpty {
+                delivered += claims.sequences
+                try await fixture.settle(claims, WebhookFixture.success)
+            }
+            #expect(Set(delivered) == Set(s) && delivered.count == s.count)
+            #expect(try #require(delivered.firstIndex(of: s[0])) < #require(delivered.firstIndex(of: s[20])))
+        }
+    }
+
+    @Test func `After five days of failing an endpoint is disabled; resumed, it gets what waited`() async throws {
+        try await WebhookFixture.with { fixture async throws in
+            let s = try await fixture.enqueue(["a", "b"])
+            var report = WebhookSettlement.Report()
+            while report.disabled.isEmpty {
+                let claims = try await fixture.claim(1, isProbe: true)
+                report = try await fixture.settle(claims, WebhookFixture.failure)
+                fixture.clock.advance(by: 600)
+            }
+            let elapsed = fixture.clock.now.timeIntervalSince(WebhookFixture.start)
+            #expect((5 * 86_400...5 * 86_400 + 1201).contains(elapsed))
+            #expect(report.disabled == [fixture.endpoint.id: .failing])
+            var entry = try #require(try await fixture.store.find(fixture.endpoint.id))
+            #expect(entry.endpoint.state == .disabled && entry.health.disabledBecause == .failing)
+            #expect(try await fixture.log.deliveries(of: fixture.endpoint.id, in: .waiting, limit: 9).count == 2)
+            let more = try await fixture.enqueue(["c"], seed: 7)
+            #expect(
+                try await fixture.store.resume(
+                    fixture.endpoint.id, fromNow: false, at: fixture.clock.now, audit: WebhookFixture.audit))
+            entry = try #require(try await fixture.store.find(fixture.endpoint.id))
+            #expect(entry.endpoint.state == .testing && entry.health.testRequestedAt == fixture.clock.now)
+            #expect(try await fixture.test(fixture.endpoint, WebhookFixture.success).activated == [fixture.endpoint.id])
+            #expect(Set(try await fixture.claim().sequences) == Set(s + more))
+        }
+    }
+
+    @Test func `Resumed from now on, an endpoint gives up what waits`() async throws {
+        try await WebhookFixture.with { fixture async throws in
+            _ = try await fixture.enqueue(["a", "b"])
+            #expect(try await fixture.store.pause(fixture.endpoint.id, audit: WebhookFixture.audit))
+            fixture.clock.advance(by: 10)
+            #expect(
+                try await fixture.store.resume(
+                    fixture.endpoint.id, fromNow: true, at: fixture.clock.now, audit: WebhookFixture.audit))
+            #expect(try await fixture.claim().isEmpty)
+            #expect(try await fixture.log.deliveries(of: fixture.endpoint.id, in: .givenUp, limit: 9).count == 2)
+            let s = try await fixture.enqueue(["c"], seed: 3)
+            #expect(try await fixture.claim().sequences == s)
+        }
+    }
+
+    @Test func `410 disables, Retry-After pauses, and neither uses up an attempt`() async throws {
+        try await WebhookFixture.with { fixture async throws in
+            _ = try await fixture.enqueue(["a", "b"])
+            try await fixture.settle(try await fixture.claim(1), .throttled(status: 429, seconds: 120))
+            #expect(try await fixture.health().pausedUntil == fixture.clock.now.addingTimeInterval(120))
+            #expect(try await fixture.health().failures == 0)
+            fixture.clock.advance(by: 120)
+            let report = try await fixture.settle(try await fixture.claim(1), .gone)
+            #expect(report.disabled == [fixture.endpoint.id: .gone])
+            let deliveries = try await fixture.log.deliveries(of: fixture.endpoint.id, limit: 9)
+            #expect(deliveries.allSatisfy { $0.attempts == 0 && $0.state == .waiting })
+            #expect(try await fixture.store.find(fixture.endpoint.id)?.endpoint.state == .disabled)
+        }
+    }
+
+    @Test func `A new endpoint is active after the first test that is answered with 2xx`() async throws {
+        try await WebhookFixture.with(isActive: false) { fixture async throws in
+            let id = fixture.endpoint.id
+            #expect(try await fixture.queue.takeProbes([id], at: fixture.clock.now) == [id])
+            _ = try await fixture.test(fixture.endpoint, WebhookFixture.failure)
+            var entry = try #require(try await fixture.store.find(id))
+            #expect(entry.endpoint.state == .testing && entry.health.testRequestedAt == WebhookFixture.start)
+            fixture.clock.advance(by: 5)
+            _ = try await fixture.test(fixture.endpoint, .delivered(status: 204))
+            entry = try #require(try await fixture.store.find(id))
+            #expect(
+                entry.endpoint.state == .active && entry.health.testRequestedAt == nil && entry.health.failures == 0)
+            let tests = try await fixture.log.tests(of: id, since: WebhookFixture.start)
+            #expect(tests.map(\.fault) == ["answered 500", nil] && tests.map(\.status) == [500, 204])
+            // A test that an operator asks for is sent once.
+            #expect(try await fixture.store.requestTest(id, at: fixture.clock.now, audit: WebhookFixture.audit))
+            _ = try await fixture.test(fixture.endpoint, WebhookFixture.failure)
+            entry = try #require(try await fixture.store.find(id))
+            #expect(entry.endpoint.state == .active && entry.health.testRequestedAt == nil)
+        }
+    }
+
+    @Test func `Rotation raises the generation; removal takes what waits along`() async throws {
+        try await WebhookFixture.with { fixture async throws in
+            let id = fixture.endpoint.id
+            #expect(try await fixture.store.rotate(id, at: fixture.clock.now, audit: WebhookFixture.audit) == 2)
+            #expect(try await fixture.store.find(id)?.endpoint.rotatedAt == fixture.clock.now)
+            #expect(try await fixture.store.rotate(UUID(), at: fixture.clock.now, audit: WebhookFixture.audit) == nil)
+            _ = try await fixture.enqueue(["a"])
+            let claims = try await fixture.claim()
+            #expect(try await fixture.store.remove(id, audit: WebhookFixture.audit))
+            try await fixture.settle(claims, WebhookFixture.success)
+            #expect(try await fixture.store.waiting().isEmpty)
+            #expect(try await !fixture.store.remove(id, audit: WebhookFixture.audit))
+            let actions = try await OperatorActionStore(fixture.connection).newest(20)
+            #expect(actions.count == 3)
+        }
+    }
+
+    @Test func `A replay sends the same ids again, of any age, in order, and only what the filter admits`() async throws
+    {
+        try await WebhookFixture.with { fixture async throws in
+            let s = try await fixture.enqueue(["a", "a", "b"])
+            var ids: [Int64: String] = [:]
+            while case let claims = try await fixture.claim(), !claims.isEmpty {
+                for claim in claims { ids[claim.delivery?.sequence ?? 0] = claim.delivery?.message.id }
+                try await fixture.settle(claims, WebhookFixture.success)
+            }
+            fixture.clock.advance(by: 90 * 86_400)
+            let replays = WebhookReplayStore(fixture.connection)
+            #expect(try await replays.count(.purchase("a"), to: fixture.endpoint.id) == 2)
+            #expect(try await replays.count(.one(s[2]), to: fixture.endpoint.id) == 1)
+            let range = WebhookFixture.start..<WebhookFixture.start.addingTimeInterval(1)
+            #expect(try await replays.count(.time(range), to: fixture.endpoint.id) == 3)
+            let count = try await replays.replay(
+                .time(range), to: fixture.endpoint.id, at: fixture.clock.now, audit: WebhookFixture.audit)
+            #expect(count == 3)
+            var sent: [Int64] = []
+            while case let claims = try await fixture.claim(1), !claims.isEmpty {
+                sent += claims.sequences
+                #expect(claims.allSatisfy { $0.delivery?.replay == 1 })
+                #expect(claims.allSatisfy { ids[$0.delivery?.sequence ?? 0] == $0.delivery?.message.id })
+                try await fixture.settle(claims, WebhookFixture.success)
+            }
+            #expect(sent.filter { $0 != s[2] } == [s[0], s[1]] && sent.count == 3)
+        }
+    }
+
+    @Test func `Partitions of days are made ahead and dropped after 30 and 14 days`() async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            let retention = WebhookRetention(connection)
+            func days(_ table: String) async throws -> Int {
+                let rows = try await connection.execute(
+                    Statement(
+                        unsafeSQL: "select count(*) as n from pg_inherits where inhparent = '\(table)'::regclass"))
+                return Int(try rows[0].value("n", as: Int64.self))
+            }
+            let now = Date(timeIntervalSince1970: 1_700_000_000)
+            _ = try await retention.run(at: now)
+            #expect(try await days("webhook_delivery") == 31 + 7 + 1)
+            #expect(try await retention.run(at: now) == 0)
+            let dropped = try await retention.run(at: now.addingTimeInterval(20 * 86_400))
+            #expect(dropped == 20 + 20)
+            #expect(try await days("webhook_delivery") == 31 + 7 + 1)
+            #expect(try await days("webhook_attempt") == 14 + 1 + 7 + 1)
+        }
+    }
+}
