@@ -178,7 +178,8 @@ func tests(
 
 let tests: [Target] = [
     .executableTarget(
-        name: "ExampleBackend", dependencies: [hummingbird, httpClient], path: "Documentation/Examples/Swift",
+        name: "ExampleBackend", dependencies: ["Digests", hummingbird, httpClient],
+        path: "Documentation/Examples/Swift",
         swiftSettings: strict),
     .executableTarget(
         name: "ExampleWorker", dependencies: ["Chassis", "Pipeline", "Records"], path: "Documentation/Examples/Worker",

@@ -1,8 +1,9 @@
 """A backend for an app: GET /access says what the user may use, POST /purchases hands over what StoreKit signed.
+POST /hook takes webhooks, whose secret is WEBHOOK_SECRET.
 
 Put your own login in the place of the header X-User. STOREKEEPER_API, STOREKEEPER_KEY, APP (bundle id) and PORT configure it.
 """
-import http.server, json, os, urllib.error, urllib.parse, urllib.request
+import base64, hashlib, hmac, http.server, json, os, time, urllib.error, urllib.parse, urllib.request
 
 API, KEY, APP = os.environ["STOREKEEPER_API"], os.environ["STOREKEEPER_KEY"], os.environ["APP"]
 
@@ -16,6 +17,17 @@ def ask(method, path, body=None):
         return json.load(problem)
 
 
+def is_genuine(headers, body):
+    """Whether Storekeeper sent it, within five minutes: body is the bytes as received."""
+    key = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"))
+    identifier, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "0")
+    code = hmac.new(key, f"{identifier}.{timestamp}.".encode() + body, hashlib.sha256).digest()
+    expected = "v1," + base64.b64encode(code).decode()
+    signatures = headers.get("webhook-signature", "").split()  # two for a day after a rotation
+    is_recent = timestamp.isdigit() and abs(time.time() - int(timestamp)) < 300
+    return is_recent and any(hmac.compare_digest(expected, signature) for signature in signatures)
+
+
 class Backend(http.server.BaseHTTPRequestHandler):
     def do_GET(self):  # /access
         customer = f"/v1/customers/{urllib.parse.quote(self.headers['X-User'], safe='')}"
@@ -23,8 +35,17 @@ class Backend(http.server.BaseHTTPRequestHandler):
         known = ask("GET", f"/v1/accounts/{token}/entitlements?bundleId={APP}")
         self.reply({"appAccountToken": token, "names": [one["name"] for one in known["entitlements"]]})
 
-    def do_POST(self):  # /purchases with {"appAccountToken": …, "signedTransactions": […]}: finish them if it says so
-        upload = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        return self.hook(body) if self.path == "/hook" else self.purchases(json.loads(body))
+
+    def hook(self, body):  # Store the event before the answer, and skip a webhook-id that you have.
+        if not is_genuine(self.headers, body):
+            return self.send_error(400)
+        event = json.loads(body)
+        self.reply({"took": event["type"]})
+
+    def purchases(self, upload):  # {"appAccountToken": …, "signedTransactions": […]}: finish them if it says so
         answer = ask("POST", "/v1/transactions", {**upload, "bundleId": APP})
         known = answer.get("answer", answer).get("entitlements", [])
         self.reply({"finish": answer.get("finish", False), "names": [one["name"] for one in known]})

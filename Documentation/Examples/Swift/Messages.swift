@@ -5,6 +5,7 @@ enum Variables {
     static let api = variable("STOREKEEPER_API", "http://127.0.0.1:8081")
     static let key = variable("STOREKEEPER_KEY", "")
     static let app = variable("APP", "com.example.app")
+    static let webhookSecret = variable("WEBHOOK_SECRET", "")
     static let port = Int(variable("PORT", "8080")) ?? 8080
 
     private static func variable(_ name: String, _ standard: String) -> String {

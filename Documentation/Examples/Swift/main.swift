@@ -1,4 +1,5 @@
 // A backend for an app: GET /access says what the user may use, POST /purchases hands over what StoreKit signed.
+// POST /hook takes webhooks, whose secret is WEBHOOK_SECRET.
 // Put your own login in the place of the header X-User. STOREKEEPER_API, STOREKEEPER_KEY, APP (bundle id) and PORT configure it.
 import AsyncHTTPClient
 import Foundation
@@ -30,6 +31,11 @@ router.post("purchases") { request, context in  // {"appAccountToken": …, "sig
     upload.bundleId = Variables.app
     let known: Known = try await ask("POST", "/v1/transactions", Array(try JSONEncoder().encode(upload)))
     return Access(finish: known.finish ?? false, names: known.names)  // finish the transactions if it says so
+}
+router.post("hook") { request, _ in  // Store the event before the answer, and skip a webhook-id that you have.
+    let body = Data(try await request.body.collect(upTo: 1 << 20).readableBytesView)
+    guard isGenuine(request.headers, body) else { throw HTTPError(.badRequest) }
+    return "took \(try JSONDecoder().decode(Event.self, from: body).type)"
 }
 let address = BindAddress.hostname("127.0.0.1", port: Variables.port)
 try await Application(router: router, configuration: .init(address: address)).runService()

@@ -1,0 +1,240 @@
+"""Drives Deploy/checks/webhooks: PROGRAMS WORK CHANGES COMMAND THAT CRASHES POSTGRES …; with --receive, is one of the receivers."""
+import collections
+import http.server
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+RECEIVERS = 20
+PURCHASES = 200
+
+
+def receive(port, secret, library, log):
+    """Verifies each request, writes a line about it, and only then answers: what is killed in between gets it again."""
+    if library == "svix":
+        from svix.webhooks import Webhook
+    else:
+        from standardwebhooks.webhooks import Webhook
+    verifier = Webhook(secret)
+    lines = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["content-length"]))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            try:
+                verifier.verify(body, headers)
+            except Exception as error:
+                os.write(lines, f"refused {type(error).__name__} {headers.get('webhook-id')}\n".encode())
+                self.answer(400)
+                return
+            event = json.loads(body)
+            if event["type"] != "webhook.test":
+                data = event["data"]
+                assert int(headers["storekeeper-cursor"]) == data["sequence"]
+                os.write(lines, (f"got {data['originalTransactionId']} {data['revision']} {headers['webhook-id']} "
+                                 f"{headers.get('storekeeper-replay', 'false')}\n").encode())
+            self.answer(200)
+
+        def answer(self, status):
+            self.send_response(status)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    server.serve_forever()
+
+
+if sys.argv[1] == "--receive":
+    receive(int(sys.argv[2]), *sys.argv[3:6])
+
+from rehearsal.ports import free_port  # noqa: E402
+
+programs, work, changes, crash = sys.argv[1], pathlib.Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
+
+
+def say(text):
+    print(f"webhooks: {text}", flush=True)
+
+
+def storekeeper(*arguments):
+    done = subprocess.run([f"{programs}/storekeeper", "webhooks", *arguments, "--json"], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"storekeeper webhooks {' '.join(arguments)}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def sql(text):
+    done = subprocess.run(["psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", os.environ["DATABASE_URL"], "-c", text],
+                          capture_output=True, text=True)
+    if done.returncode:
+        raise ConnectionError(done.stderr)
+    return done.stdout.strip()
+
+
+class Child:
+    """A process that is started again after it was killed."""
+
+    def __init__(self, name, command, environment=None):
+        self.name, self.command, self.environment = name, command, environment or {}
+        self.start()
+
+    def start(self):
+        log = open(work / f"{self.name}.out", "ab")
+        self.process = subprocess.Popen(self.command, stdout=log, stderr=log, env=os.environ | self.environment)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Receiver(Child):
+    def __init__(self, number):
+        self.port, self.log = free_port("127.0.0.1"), work / f"receiver-{number}.lines"
+        made = storekeeper("create", "--environment", "Production", "--url", f"http://127.0.0.1:{self.port}/hook")
+        self.endpoint, self.library = made["endpoint"], "svix" if number % 2 else "standardwebhooks"
+        super().__init__(f"receiver-{number}", self.arguments(made["secret"]))
+
+    def arguments(self, secret):
+        return [sys.executable, "-B", __file__, "--receive", str(self.port), secret, self.library, str(self.log)]
+
+    def lines(self):
+        return [line.split() for line in self.log.read_text().splitlines()] if self.log.exists() else []
+
+
+def sender(number):
+    return Child(f"sender-{number}", [f"{programs}/webhooks"], {
+        "STOREKEEPER_ADMIN_ADDRESS": f"127.0.0.1:{free_port('127.0.0.1')}", "STOREKEEPER_DEVELOPMENT_MODE": "true"})
+
+
+def insert(first, count, revisions):
+    """Changes as the state-updater would write them."""
+    rows = []
+    for number in range(first, first + count):
+        purchase = f"p{random.randrange(PURCHASES)}"
+        revisions[purchase] += 1
+        rows.append(f"(now(), now(), {revisions[purchase]}, 1, gen_random_uuid(), 'Production', true, '{purchase}', 'com.example.app',"
+                    " 'DID_RENEW', '[{\"fact\": \"status\", \"to\": \"1\"}]')")
+    sql("insert into timeline (occurred_at, applied_at, revision, status, notification_uuid, environment, has_access, "
+        f"original_transaction_id, bundle_id, event, changes) values {', '.join(rows)}")
+
+
+def retried(body):
+    """Postgres may be crashing."""
+    for _ in range(100):
+        try:
+            return body()
+        except ConnectionError:
+            time.sleep(0.3)
+    sys.exit("webhooks: Postgres does not come back")
+
+
+def waiting():
+    return int(retried(lambda: sql("select count(*) from webhook_queue")))
+
+
+random.seed(7)
+receivers = [Receiver(number) for number in range(RECEIVERS)]
+senders = [sender(number) for number in range(2)]
+deadline = time.monotonic() + 60
+while sql("select count(*) from webhook_endpoint where state = 'active'") != str(RECEIVERS):
+    if time.monotonic() > deadline:
+        sys.exit("webhooks: the endpoints do not become active: " + sql("select string_agg(last_fault, '; ') from webhook_health"))
+    time.sleep(0.2)
+say(f"{RECEIVERS} endpoints are active")
+
+revisions, begun = collections.Counter(), time.monotonic()
+steps = 40
+kills = collections.Counter()
+is_over = threading.Event()
+
+
+def disturb():
+    """Every second kills receivers and a sender, which are started again half a second later."""
+    turn = 0
+    while not is_over.wait(0.5):
+        victims = random.sample(receivers, 3) + [senders[turn % 2]]
+        for victim in victims:
+            victim.kill()
+            kills[victim.name.split("-")[0]] += 1
+        is_over.wait(0.5)
+        for victim in victims:
+            victim.start()
+        turn += 1
+
+
+disturbance = threading.Thread(target=disturb)
+disturbance.start()
+for step in range(steps):
+    first = changes * step // steps
+    retried(lambda: insert(first, changes * (step + 1) // steps - first, revisions))
+    if step in (steps // 3, 2 * steps // 3):
+        subprocess.run(crash, check=True)
+        kills["postgres"] += 1
+    if step == steps // 2:
+        # One receiver goes on with the old secret, which signs for a day; another one takes the new one.
+        storekeeper("rotate", receivers[0].endpoint)
+        receivers[1].command = receivers[1].arguments(storekeeper("rotate", receivers[1].endpoint)["secret"])
+    time.sleep(1)
+is_over.set()
+disturbance.join()
+say(f"{changes} changes; killed: {dict(kills)}")
+
+deadline = time.monotonic() + 600
+while waiting() or int(sql("select count(*) from timeline where published_at is null")) or len(
+        set(line[3] for line in receivers[-1].lines() if line[0] == "got")) < changes:
+    if time.monotonic() > deadline:
+        sys.exit(f"webhooks: {waiting()} purchases still wait: " + sql(
+            "select string_agg(distinct last_fault, '; ') from webhook_health"))
+    time.sleep(0.5)
+
+problems, requests = [], 0
+expected = set(sql("select notification_uuid || '/' || original_transaction_id from timeline").split())
+for receiver in receivers:
+    lines = receiver.lines()
+    problems += [f"{receiver.name} {' '.join(line)}" for line in lines if line[0] == "refused"][:3]
+    got = [line for line in lines if line[0] == "got"]
+    requests += len(got)
+    missing = expected - {line[3] for line in got}
+    if missing:
+        problems.append(f"{receiver.name}: {len(missing)} of {len(expected)} changes are missing")
+    newest = collections.Counter()
+    for _, purchase, revision, name, _ in got:
+        if int(revision) < newest[purchase]:
+            problems.append(f"{receiver.name}: {purchase} {revision} after {newest[purchase]}")
+        newest[purchase] = max(newest[purchase], int(revision))
+for problem in problems[:20]:
+    say(f"FAILED: {problem}")
+if problems:
+    sys.exit(1)
+seconds = time.monotonic() - begun
+say(f"each of {RECEIVERS} receivers has each of {len(expected)} changes, none reversed; {requests} requests, "
+    f"{requests - RECEIVERS * len(expected)} of them repeats, in {seconds:.0f} s")
+
+before = {line[3] for line in receivers[2].lines()}
+count = storekeeper("replay", receivers[2].endpoint, "--from", "1h", "--yes")["replayed"]
+deadline = time.monotonic() + 300
+while True:
+    replayed = [line[3] for line in receivers[2].lines() if line[-1] == "true"]
+    if len(replayed) >= count or time.monotonic() > deadline:
+        break
+    time.sleep(0.5)
+if set(replayed) != before or count != len(expected):
+    sys.exit(f"webhooks: FAILED: the replay brought {len(set(replayed))} ids, not {len(before)}")
+say(f"a replay brought the same {count} ids")
+for child in [*senders, *receivers]:
+    child.process.send_signal(signal.SIGTERM)
+for child in senders:
+    if child.process.wait(timeout=30):
+        sys.exit(f"webhooks: FAILED: {child.name} ended with {child.process.returncode}")
