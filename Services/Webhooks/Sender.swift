@@ -186,21 +186,25 @@ actor Sender: Service {
 
     private func send() async throws -> Int {
         let moment = now()
-        var (tests, probes, open) = ([UUID](), [UUID](), [(id: UUID, isFailing: Bool)]())
+        var (tests, notices) = ([UUID](), [UUID]())
+        var (probes, open) = ([UUID](), [(id: UUID, isFailing: Bool)]())
         for (id, entry) in known.sorted(by: { $0.key.uuidString < $1.key.uuidString }) {
             let health = entry.health
             let isDue = health.nextProbeAt <= moment && places.used(by: id) == 0
             if health.testRequestedAt != nil, isDue, entry.endpoint.state != .disabled {
                 tests.append(id)
+            } else if health.notice != nil, isDue, entry.endpoint.state == .active, !health.isPaused(at: moment) {
+                notices.append(id)
             } else if entry.endpoint.state == .active, !health.isPaused(at: moment) {
                 if !health.isFailing { open.append((id, false)) } else if isDue { probes.append(id) }
             }
         }
-        let taken = try await queue.takeProbes(tests + probes, at: moment)
+        let taken = try await queue.takeProbes(tests + notices + probes, at: moment)
         for id in taken {
             known[id]?.health.nextProbeAt = moment.addingTimeInterval(WebhookQueueStore.leaseSeconds)
         }
         for id in tests where taken.contains(id) { test(id) }
+        for id in notices where taken.contains(id) { notify(id) }
         open += probes.filter { taken.contains($0) }.map { ($0, true) }
         let claims = try await queue.claim(
             places.offers(to: open), probes: Set(probes), lease: UUID(), at: moment)
@@ -211,7 +215,7 @@ actor Sender: Service {
             }
             start(.delivery(claim), body: { WebhookBody.of(delivery.message) }, id: delivery.message.id, of: delivery)
         }
-        return claims.count + tests.count { taken.contains($0) }
+        return claims.count + (tests + notices).count { taken.contains($0) }
     }
 
     private func test(_ id: UUID) {
@@ -221,6 +225,14 @@ actor Sender: Service {
             .test(endpoint: id, requestedAt: requestedAt, isRepeated: entry.endpoint.state == .testing),
             body: { WebhookBody.test(of: id, in: environment, requestedAt: requestedAt) },
             id: WebhookBody.testId(of: id, requestedAt: requestedAt), of: nil)
+    }
+
+    private func notify(_ id: UUID) {
+        guard let entry = known[id], let notice = entry.health.notice else { return }
+        let environment = entry.endpoint.environment
+        start(
+            .notice(endpoint: id, notice), body: { WebhookBody.disabled(notice, in: environment) },
+            id: WebhookBody.disabledId(notice), of: nil)
     }
 
     private func start(

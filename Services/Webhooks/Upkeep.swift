@@ -46,8 +46,7 @@ struct Upkeep: Service {
             Metric.webhooksWaiting.gauge(name).record(own?.count ?? 0)
             Metric.webhookOldestWaiting.gauge(name).record(
                 own?.oldest.map { max(0, moment.timeIntervalSince($0)) } ?? 0)
-            let state =
-                entry.endpoint.state == .active && entry.health.isFailing ? "failing" : entry.endpoint.state.rawValue
+            let state = entry.shownState
             for each in ["testing", "active", "failing", "paused", "disabled"] {
                 Metric.webhookEndpoints.gauge(name, each).record(each == state ? 1 : 0)
             }

@@ -88,7 +88,7 @@ struct WebhookRow: ListedRow {
         let (endpoint, health) = (entry.endpoint, entry.health)
         id = endpoint.id.uuidString.lowercased()
         environment = endpoint.environment.rawValue
-        state = endpoint.state == .active && health.isFailing ? "failing" : endpoint.state.rawValue
+        state = entry.shownState
         url = endpoint.url
         apps = endpoint.filter.bundleIds
         events = endpoint.filter.events

@@ -1,4 +1,5 @@
 import struct Foundation.Date
+import struct Foundation.UUID
 
 /// How a receiver has answered lately, and what follows from it. No I/O.
 ///
@@ -34,12 +35,25 @@ package struct EndpointHealth: Sendable, Equatable {
     package var pausedUntil: Date?
     /// When an operator, or the creation of the endpoint, asked for a `webhook.test` that was not sent yet.
     package var testRequestedAt: Date?
+    /// Another endpoint of the environment that was disabled, of which this one is told next; nil where there is nothing to tell.
+    package var notice: Notice?
     /// When it was disabled.
     package var disabledAt: Date?
     /// Why it is disabled; nil where it is not.
     package var disabledBecause: DisabledReason?
     /// What went wrong last, a clause.
     package var lastFault: String?
+
+    /// That another endpoint was disabled.
+    package struct Notice: Sendable, Equatable {
+        package var about: UUID
+        package var at: Date
+
+        package init(about: UUID, at: Date) {
+            self.about = about
+            self.at = at
+        }
+    }
 
     /// Without a failure.
     package init(nextProbeAt: Date, testRequestedAt: Date? = nil) {

@@ -50,6 +50,21 @@ package enum WebhookBody {
         "test/\(endpoint.uuidString.lowercased())/\(requestedAt.milliseconds)"
     }
 
+    /// The body of `webhook.disabled`, which the other endpoints of an environment get.
+    package static func disabled(_ notice: EndpointHealth.Notice, in environment: StoreEnvironment) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("endpoint", notice.about.uuidString.lowercased())
+        json.member("environment", environment.rawValue)
+        json.endObject()
+        return body("webhook.disabled", notice.at, json.bytes)
+    }
+
+    /// The id of `webhook.disabled`, the same at all endpoints.
+    package static func disabledId(_ notice: EndpointHealth.Notice) -> String {
+        "disabled/\(notice.about.uuidString.lowercased())/\(notice.at.milliseconds)"
+    }
+
     private static func body(_ type: String, _ timestamp: Date, _ data: [UInt8]) -> [UInt8] {
         var json = JSONWriter(capacity: data.count + 128)
         json.beginObject()

@@ -15,6 +15,8 @@ package struct Attention: Sendable {
     package var unavailability: TimeInterval = 600
     /// Acceptable age of a change that is not published, seconds.
     package var publishing: TimeInterval = 60
+    /// Acceptable age of a change that an endpoint of webhooks has not taken, seconds.
+    package var delivery: TimeInterval = 900
     /// Acceptable wait for a lock, seconds.
     package var lock: TimeInterval = 1
 
@@ -25,7 +27,7 @@ package struct Attention: Sendable {
         unreadable(report) + blocked(report) + unanswered(report) + unreachable(report)
             + (report.recovery.value.map { $0.attention(at: report.at) } ?? []) + restarted(report)
             + receivers(report) + clocks(report) + report.topicProblems + behind(report) + unpublished(report)
-            + rejections(report)
+            + webhooks(report) + rejections(report)
             + transfers(report)
     }
 
@@ -159,6 +161,28 @@ package struct Attention: Sendable {
             return
                 "\(stage.name) is \(TimeSpan.age(seconds)) behind, \(stage.waiting) records: check that it runs, or "
                 + "start more instances"
+        }
+    }
+
+    private func webhooks(_ report: PipelineStatus) -> [String] {
+        report.webhooks.compactMap { webhook in
+            let name = "webhook endpoint \(webhook.id) (\(webhook.url.escaped))"
+            let fault = webhook.lastFault.map { ": \($0.escaped)" } ?? ""
+            let waiting = webhook.waiting > 0 ? "; events of \(Int(webhook.waiting).counted("purchase")) wait" : ""
+            let age = webhook.oldest.map { report.at.timeIntervalSince($0) } ?? 0
+            switch webhook.state {
+            case "disabled":
+                return
+                    "\(name) is disabled\(fault)\(waiting): repair its receiver, then storekeeper webhooks resume \(webhook.id)"
+            case "failing":
+                return
+                    "\(name) is failing\(fault)\(waiting): repair its receiver; nothing that waits is given up meanwhile"
+            case "active" where age > delivery:
+                return
+                    "\(name) is \(TimeSpan.age(age)) late\(fault)\(waiting): its receiver is slow or refuses some events; "
+                    + "storekeeper webhooks deliveries \(webhook.id) --state waiting"
+            default: return nil
+            }
         }
     }
 

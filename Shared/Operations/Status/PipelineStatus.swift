@@ -93,6 +93,30 @@ package struct PipelineStatus: Sendable, Encodable {
         package var purchases: Int
     }
 
+    /// An endpoint of webhooks.
+    package struct Webhook: Sendable, Encodable, Equatable {
+        package var id: String
+        package var url: String
+        /// As `storekeeper webhooks list` shows it.
+        package var state: String
+        package var lastFault: String?
+        /// Purchases with something to send.
+        package var waiting: Int64
+        /// When the oldest of what waits was applied.
+        package var oldest: Date?
+
+        package init(
+            id: String, url: String, state: String, lastFault: String? = nil, waiting: Int64 = 0, oldest: Date? = nil
+        ) {
+            self.id = id
+            self.url = url
+            self.state = state
+            self.lastFault = lastFault
+            self.waiting = waiting
+            self.oldest = oldest
+        }
+    }
+
     package var at: Date
     package var stages: Section<[Stage]>
     package var ledger: Section<Ledger>
@@ -108,6 +132,7 @@ package struct PipelineStatus: Sendable, Encodable {
     package var isYoung = false
     /// Topics that are not as meant, one sentence each.
     package var topicProblems: [String] = []
+    package var webhooks: [Webhook] = []
     package var unknownDurations: [UnknownDuration] = []
     package var rejectedTransfers: [RejectedTransfers] = []
     /// Problems, most urgent first; filled by ``Attention``.

@@ -15,11 +15,14 @@ package struct StageLag: Sendable {
     }
 
     package let configuration: KafkaConfiguration
-    /// Where the state-updater stands: its position is in the database, and Kafka's copy is ahead after a restore.
+    /// Where the state-updater and webhooks stand: their positions are in the database, and Kafka's copy is ahead after a restore.
     package let positions: PositionStore
     /// When the answer has to be there.
     package let deadline: ContinuousClock.Instant
 
+    private static let stored: Set = [ServiceName.stateUpdater.group, ServiceName.webhooks.group]
+    /// Services that a deployment may do without: they have no lag before they first ran.
+    private static let optional: Set = [ServiceName.webhooks.group]
     private static let patience: Duration = .seconds(5)
     /// Between two looks at a stage that is far behind: a worker that works settles several batches meanwhile.
     private static let secondLook: Duration = .seconds(3)
@@ -43,17 +46,18 @@ package struct StageLag: Sendable {
         if let reader = Self.readers.first(where: { topics[$0.topic] == nil }) {
             throw OperationError("the topic \(reader.topic) does not exist; run setup")
         }
-        return try await withThrowingTaskGroup(of: (Int, PipelineStatus.Stage).self) { group in
+        return try await withThrowingTaskGroup(of: (Int, PipelineStatus.Stage?).self) { group in
             for (index, reader) in Self.readers.enumerated() {
                 group.addTask { (index, try await stage(reader, now: now)) }
             }
-            return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+            return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.compactMap(\.1)
         }
     }
 
-    private func stage(_ reader: Reader, now: Date) async throws -> PipelineStatus.Stage {
+    private func stage(_ reader: Reader, now: Date) async throws -> PipelineStatus.Stage? {
         let admin = try KafkaAdmin(configuration, patience: Self.patience, logger: .silent)
         let lags = try await lags(reader, admin)
+        guard !Self.optional.contains(reader.group) || lags.contains(where: { $0.committed != nil }) else { return nil }
         let oldest = try await oldest(lags.filter { $0.records > 0 })
         let behind = oldest.map { max(0, now.timeIntervalSince($0)) }
         var isStalled = false
@@ -71,7 +75,7 @@ package struct StageLag: Sendable {
 
     /// Partitions with a stored offset that the topic does not have; none where the database cannot be asked.
     private func orphans(_ reader: Reader, _ admin: KafkaAdmin, existing: [TopicPartition]) async -> [Int32] {
-        guard reader.group == ServiceName.stateUpdater.group, let cluster = try? await admin.clusterId(),
+        guard Self.stored.contains(reader.group), let cluster = try? await admin.clusterId(),
             let stored = try? await positions.all(cluster: cluster, group: reader.group)
         else { return [] }
         let numbers = Set(existing.map(\.partition))
@@ -80,7 +84,7 @@ package struct StageLag: Sendable {
 
     private func lags(_ reader: Reader, _ admin: KafkaAdmin) async throws -> [PartitionLag] {
         var lags = try await admin.lag(group: reader.group, topics: [reader.topic])
-        if reader.group == ServiceName.stateUpdater.group {
+        if Self.stored.contains(reader.group) {
             // Where the database cannot be asked the screen says so elsewhere; Kafka's copy is better than nothing.
             let cluster = try await admin.clusterId()
             let partitions = lags.map { (topic: $0.partition.topic, partition: $0.partition.partition) }

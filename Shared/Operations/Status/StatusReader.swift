@@ -51,6 +51,7 @@ package struct StatusReader: Sendable {
         async let blocked = read { try await self.blocked($0) }
         async let unknownDurations = read { try await self.unknownDurations($0) }
         async let rejectedTransfers = read { try await self.rejectedTransfers($0, now) }
+        async let webhooks = read { try await self.webhooks($0) }
         async let clockDifference = read { try await ServerClock.difference($0, now: { Date() }) }
         async let isYoung = read { try await self.isYoung($0, now) }
         var report = PipelineStatus(
@@ -58,6 +59,7 @@ package struct StatusReader: Sendable {
             recovery: await recovery, unpublished: await unpublished, blocked: await blocked)
         report.unknownDurations = await unknownDurations.value ?? []
         report.rejectedTransfers = await rejectedTransfers.value ?? []
+        report.webhooks = await webhooks.value ?? []
         report.clockDifference = await clockDifference.value
         report.isYoung = await isYoung.value ?? false
         report.topicProblems = await topics.value ?? []
@@ -84,6 +86,18 @@ package struct StatusReader: Sendable {
         } catch {
             await connection.close()
             throw error
+        }
+    }
+
+    private func webhooks(_ connection: PostgresConnection) async throws -> [PipelineStatus.Webhook] {
+        let store = WebhookEndpointStore(connection)
+        let entries = try await store.all()
+        let waiting = entries.isEmpty ? [:] : try await store.waiting()
+        return entries.map { entry in
+            PipelineStatus.Webhook(
+                id: entry.endpoint.id.uuidString.lowercased(), url: entry.endpoint.url,
+                state: entry.shownState, lastFault: entry.health.lastFault,
+                waiting: waiting[entry.endpoint.id]?.count ?? 0, oldest: waiting[entry.endpoint.id]?.oldest)
         }
     }
 

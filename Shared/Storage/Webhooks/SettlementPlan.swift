@@ -28,6 +28,7 @@ struct SettlementPlan {
             health[attempt.endpoint] = known
         }
         switch attempt.subject {
+        case .notice: if attempt.outcome.fault != nil { logged.append(attempt) }
         case .test:
             logged.append(attempt)
             if attempt.outcome.fault == nil { report.activated.append(attempt.endpoint) }
@@ -81,7 +82,10 @@ struct SettlementPlan {
         if !health.isEmpty { commands.append(writingHealth()) }
         if !report.activated.isEmpty { commands.append(Command(WebhookSettlement.activate, report.activated)) }
         if !report.disabled.isEmpty {
-            commands.append(Command(WebhookSettlement.disable, Array(report.disabled.keys)))
+            let disabled = Array(report.disabled.keys)
+            // First disabled, so that no endpoint is told of itself; after the health of others was written.
+            commands.append(Command(WebhookSettlement.disable, disabled))
+            commands.append(Command(WebhookSettlement.notify, disabled, now))
         }
         let places = queue.map(\.claim.place)
         if !queue.isEmpty {
@@ -121,7 +125,8 @@ struct SettlementPlan {
         return Command(
             WebhookSettlement.writeHealth, rows.map(\.key), rows.map(\.value.failures), rows.map(\.value.failingSince),
             rows.map(\.value.nextProbeAt), rows.map(\.value.pausedUntil), rows.map(\.value.testRequestedAt),
-            rows.map(\.value.disabledAt), rows.map(\.value.disabledBecause?.rawValue), rows.map(\.value.lastFault))
+            rows.map(\.value.disabledAt), rows.map(\.value.disabledBecause?.rawValue), rows.map(\.value.lastFault),
+            rows.map(\.value.notice?.about), rows.map(\.value.notice?.at))
     }
 }
 
@@ -134,6 +139,7 @@ extension EndpointHealth {
         {
             testRequestedAt = nil
         }
+        if case .notice(_, let told) = attempt.subject, notice == told, attempt.outcome.fault == nil { notice = nil }
         switch attempt.outcome {
         case .delivered:
             nextProbeAt = now

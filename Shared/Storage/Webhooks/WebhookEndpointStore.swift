@@ -12,6 +12,11 @@ package struct WebhookEndpointStore: Sendable {
     package struct Entry: Sendable, Equatable {
         package var endpoint: WebhookEndpoint
         package var health: EndpointHealth
+
+        /// The state as people read it: an active endpoint whose receiver fails is failing.
+        package var shownState: String {
+            endpoint.state == .active && health.isFailing ? "failing" : endpoint.state.rawValue
+        }
     }
 
     /// What waits for an endpoint.
@@ -142,6 +147,11 @@ package struct WebhookEndpointStore: Sendable {
         health.disabledAt = try row.optional("disabled_at")
         health.disabledBecause = try row.optional("disabled_because").flatMap(EndpointHealth.DisabledReason.init)
         health.lastFault = try row.optional("last_fault")
+        if let about = try row.optional("notice_about", as: UUID.self),
+            let at = try row.optional("noticed_at", as: Date.self)
+        {
+            health.notice = EndpointHealth.Notice(about: about, at: at)
+        }
         return health
     }
 
@@ -153,7 +163,7 @@ package struct WebhookEndpointStore: Sendable {
     private static let columns = """
         id, environment::text as environment, url, bundle_ids, events, facts, is_ordered, state, generation, rotated_at,
             created_at, starts_at, failures, failing_since, next_probe_at, paused_until, test_requested_at, disabled_at,
-            disabled_because, last_fault
+            disabled_because, last_fault, notice_about, noticed_at
         """
 
     private static let list = Statement(

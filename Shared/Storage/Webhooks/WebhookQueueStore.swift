@@ -103,7 +103,7 @@ package struct WebhookQueueStore: Sendable {
                 Command(
                     Self.claim, places.map(\.key), places.map { Int64($0.value) },
                     places.map { probes.contains($0.key) }, now, end, lease),
-                Command(Self.claimed, places.map(\.key), lease),
+                Command(Self.claimed, lease),
             ])
         }
         return try rows[1].map { row in
@@ -190,28 +190,26 @@ package struct WebhookQueueStore: Sendable {
         set since = least(webhook_queue.since, excluded.since)
         """
 
+    /// By the places of the rows, because the planner knows nothing of how few there are.
     private static let claim = Statement(
         "webhook-claim",
         """
-        with due as (
-            select taken.endpoint, taken.original_transaction_id, taken.lane
-            from unnest($1::uuid[], $2::bigint[], $3::boolean[]) as given (endpoint, places, is_probe)
-            cross join lateral (
-                select endpoint, original_transaction_id, lane
-                from webhook_queue
-                where webhook_queue.endpoint = given.endpoint
-                    and next_attempt_at <= case when given.is_probe then 'infinity' else $4::timestamptz end
-                    and (next_attempt_at <= $4::timestamptz or lease is null)
-                order by next_attempt_at
-                limit given.places
-                for update skip locked
-            ) as taken
-        )
         update webhook_queue
         set lease = $6::uuid, next_attempt_at = $5::timestamptz
-        from due
-        where webhook_queue.endpoint = due.endpoint
-            and webhook_queue.original_transaction_id = due.original_transaction_id and webhook_queue.lane = due.lane
+        where ctid = any (
+            array(
+                select taken.place
+                from unnest($1::uuid[], $2::bigint[], $3::boolean[]) as given (endpoint, places, is_probe)
+                cross join lateral (
+                    select ctid as place
+                    from webhook_queue
+                    where webhook_queue.endpoint = given.endpoint
+                        and next_attempt_at <= case when given.is_probe then 'infinity' else $4::timestamptz end
+                        and (next_attempt_at <= $4::timestamptz or lease is null)
+                    order by next_attempt_at
+                    limit given.places
+                    for update skip locked
+                ) as taken))
         """)
 
     /// The places of a lease with the oldest delivery of each. A statement of its own, so that it sees what was committed before the
@@ -236,7 +234,7 @@ package struct WebhookQueueStore: Sendable {
                     order by timeline_id, replay
                     limit 1
                 ) as first on true
-                where webhook_queue.endpoint = any ($1::uuid[]) and webhook_queue.lease = $2::uuid
+                where webhook_queue.lease = $1::uuid
             ) as head
             left join (\(TimelineRow.source)) on timeline.id = head_timeline_id
             """)

@@ -11,6 +11,8 @@ package struct WebhookAttempt: Sendable {
         case delivery(WebhookQueueStore.Claim)
         /// `webhook.test`, as it was asked for; repeated until it succeeds where the endpoint waits for its first success.
         case test(endpoint: UUID, requestedAt: Date, isRepeated: Bool)
+        /// `webhook.disabled` about another endpoint; repeated until it is answered with 2xx.
+        case notice(endpoint: UUID, EndpointHealth.Notice)
     }
 
     package var subject: Subject
@@ -36,6 +38,7 @@ package struct WebhookAttempt: Sendable {
         switch subject {
         case .delivery(let claim): claim.place.endpoint
         case .test(let endpoint, _, _): endpoint
+        case .notice(let endpoint, _): endpoint
         }
     }
 }
@@ -97,7 +100,7 @@ package struct WebhookSettlement: Sendable {
     }
 
     static let statements = [
-        lock, health, writeHealth, activate, disable, finish, insertAttempts, release, remove,
+        lock, health, writeHealth, activate, disable, notify, finish, insertAttempts, release, remove,
     ]
 
     /// Also of places whose lease has passed to another sender: they are left alone later.
@@ -131,13 +134,14 @@ package struct WebhookSettlement: Sendable {
         update webhook_health
         set failures = given.failures, failing_since = given.failing_since, next_probe_at = given.next_probe_at,
             paused_until = given.paused_until, test_requested_at = given.test_requested_at,
-            disabled_at = given.disabled_at, disabled_because = given.disabled_because, last_fault = given.last_fault
+            disabled_at = given.disabled_at, disabled_because = given.disabled_because, last_fault = given.last_fault,
+            notice_about = given.notice_about, noticed_at = given.noticed_at
         from unnest(
             $1::uuid[], $2::integer[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[],
-            $7::timestamptz[], $8::text[], $9::text[])
+            $7::timestamptz[], $8::text[], $9::text[], $10::uuid[], $11::timestamptz[])
             as given (
                 endpoint, failures, failing_since, next_probe_at, paused_until, test_requested_at, disabled_at,
-                disabled_because, last_fault)
+                disabled_because, last_fault, notice_about, noticed_at)
         where webhook_health.endpoint = given.endpoint
         """)
 
@@ -151,6 +155,17 @@ package struct WebhookSettlement: Sendable {
         update webhook_endpoint
         set state = 'disabled'
         where id = any ($1::uuid[]) and state in ('testing', 'active')
+        """)
+
+    /// Tells the active endpoints of the environment that another one was disabled.
+    static let notify = Statement(
+        "webhook-notify",
+        """
+        update webhook_health
+        set notice_about = disabled.id, noticed_at = $2::timestamptz
+        from webhook_endpoint disabled
+        join webhook_endpoint other on other.environment = disabled.environment and other.state = 'active'
+        where disabled.id = any ($1::uuid[]) and other.id = webhook_health.endpoint
         """)
 
     /// What was delivered before stays delivered.

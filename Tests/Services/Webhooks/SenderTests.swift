@@ -201,6 +201,29 @@ import WebhookDelivery
         }
     }
 
+    @Test func `Where a receiver answers 410, the other endpoint of the environment is told`() async throws {
+        try await HookReceiver.listening(answering: { _, request in
+            .init(status: request.path == "/hook" && !request.isTest ? .gone : .ok)
+        }) { receiver, port in
+            try await Self.with(receiver, port: port) { bench in
+                let other = WebhookEndpoint(
+                    id: UUID(), environment: .production, url: "http://127.0.0.1:\(port)/other",
+                    filter: WebhookFilter(events: ["NOTHING"]), createdAt: bench.clock.now)
+                try await bench.store.create(other, audit: Self.audit)
+                try await bench.drain()
+                _ = try await bench.enqueue(["a"])
+                try await bench.drain()
+                try await bench.drain()
+                let told = receiver.all.filter { $0.path == "/other" && !$0.isTest }
+                #expect(told.count == 1)
+                let root = try JSONDocument(told.first?.body ?? []).root
+                #expect(root["type"]?.string == "webhook.disabled")
+                #expect(root["data"]?["endpoint"]?.string == bench.endpoint.id.uuidString.lowercased())
+                #expect(told.first?.id.hasPrefix("disabled/") == true)
+            }
+        }
+    }
+
     @Test func `A paused endpoint gets nothing, and what an operator asks for is seen`() async throws {
         try await HookReceiver.listening { receiver, port in
             try await Self.with(receiver, port: port) { bench in

@@ -24,7 +24,9 @@ create table webhook_health (
     paused_until timestamptz, -- the receiver's Retry-After
     test_requested_at timestamptz, -- null: no test is due
     disabled_at timestamptz,
+    noticed_at timestamptz, -- of notice_about
     endpoint uuid primary key references webhook_endpoint on delete cascade,
+    notice_about uuid, -- another endpoint of the environment that was disabled, of which this one is told next
     failures integer not null default 0, -- in a row
     disabled_because text, -- gone, failing
     last_fault text
@@ -42,6 +44,7 @@ create table webhook_queue (
     primary key (endpoint, original_transaction_id, lane)
 ) with (fillfactor = 70);
 create index webhook_queue_by_time on webhook_queue (endpoint, next_attempt_at);
+create index webhook_queue_leased on webhook_queue (lease) where lease is not null;
 
 -- What was enqueued for an endpoint. The day of a change is that of the timeline, so that a repeated message finds its delivery;
 -- the day of a replay is that of the request.

@@ -34,7 +34,7 @@ declare
         'coverage', 'coverage_day', 'recovery_window', 'recovery_page', 'recovery_item', 'canary', 'send_attempt',
         'send_attempt_result', 'recovery_answer', 'postponed_request', 'customer', 'manual_grant', 'cancellation', 'loyalty',
         'entitlement_definition', 'account_app', 'customer_consent', 'purchase_transfer', 'shared_account_notice',
-        'console_secret'];
+        'console_secret', 'webhook_endpoint', 'webhook_health', 'webhook_queue', 'webhook_delivery', 'webhook_attempt'];
     -- What a webhook is made of, and where it goes.
     webhooks_reads constant text[] := array[
         'schema_migration', 'consumer_position', 'timeline', 'notification', 'transaction', 'subscription', 'purchase_account',

@@ -28,6 +28,24 @@ struct AttentionTests {
         #expect(Self.report() == [])
     }
 
+    @Test func `Attention reports endpoints of webhooks that are disabled, fail or are late, and what to do`() {
+        func sentences(_ state: String, oldest: Double? = nil) -> [String] {
+            Self.report {
+                $0.webhooks = [
+                    .init(
+                        id: "1", url: "https://example.com/", state: state, lastFault: "answered 500",
+                        waiting: oldest == nil ? 0 : 2, oldest: oldest.map { Self.now.addingTimeInterval(-$0) })
+                ]
+            }
+        }
+        #expect(sentences("active", oldest: 800) == [] && sentences("paused", oldest: 9000) == [])
+        #expect(sentences("testing") == [])
+        #expect(
+            sentences("active", oldest: 1000).first?.contains("late: answered 500; events of 2 purchases wait") == true)
+        #expect(sentences("failing").first?.contains("is failing: answered 500") == true)
+        #expect(sentences("disabled").first?.hasSuffix("then storekeeper webhooks resume 1") == true)
+    }
+
     @Test func `Attention waits for the first minute of a new pipeline's receivers`() {
         let sentences = Self.report {
             $0.receivers = .read([])

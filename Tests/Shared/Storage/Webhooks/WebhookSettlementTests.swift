@@ -143,6 +143,30 @@ import WebhookDelivery
         }
     }
 
+    @Test func `The other active endpoints of the environment are told of a disabled one, until one answer 2xx`()
+        async throws
+    {
+        try await WebhookFixture.with(2) { fixture async throws in
+            _ = try await fixture.enqueue(["a"])
+            let sandbox = WebhookEndpoint(
+                id: UUID(), environment: .sandbox, url: "https://example.com", createdAt: WebhookFixture.start)
+            try await fixture.store.create(sandbox, audit: WebhookFixture.audit)
+            try await fixture.settle(try await fixture.claim(1), .gone)
+            let notices = try await fixture.store.all().map { ($0.endpoint.id, $0.health.notice) }
+            let notice = EndpointHealth.Notice(about: fixture.endpoint.id, at: fixture.clock.now)
+            for (id, told) in notices { #expect(told == (id == fixture.endpoints[1].id ? notice : nil)) }
+            for outcome in [WebhookFixture.failure, WebhookFixture.success] {
+                _ = try await fixture.settlement.settle(
+                    [
+                        WebhookAttempt(
+                            .notice(endpoint: fixture.endpoints[1].id, notice), outcome, at: fixture.clock.now)
+                    ], at: fixture.clock.now, seed: 1)
+                let left = try await fixture.store.find(fixture.endpoints[1].id)?.health.notice
+                #expect(left == (outcome == WebhookFixture.failure ? notice : nil))
+            }
+        }
+    }
+
     @Test func `A new endpoint is active after the first test that is answered with 2xx`() async throws {
         try await WebhookFixture.with(isActive: false) { fixture async throws in
             let id = fixture.endpoint.id
