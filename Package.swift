@@ -134,7 +134,7 @@ let services: [Target] = [
         [
             "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "StrictJSON", "Digests", "Signatures",
             "Subscriptions", "Storage", "Bootstrap", "Postgres", "AppStore", "Interpretation", "Operations",
-            hummingbird, lifecycle, hummingbirdCore, hummingbirdTLS, nioSSL, nio,
+            "WebhookDelivery", hummingbird, lifecycle, hummingbirdCore, hummingbirdTLS, nioSSL, nio,
         ],
         resources: [.embedInCode("openapi.json")]),
     service(
@@ -296,7 +296,7 @@ let tests: [Target] = [
             "AppStoreSamples",
             "Development", "API", "SimulatedAppStore", "Chassis", "Contracts", "Records", "StrictJSON", "Subscriptions",
             "Storage", "Postgres", "TestSupport", "AppStore", "Digests", "Signatures", "Kafka", "Pipeline",
-            "Interpretation", "Threads", logging, lifecycle, hummingbird, httpClient, nio, nioSSL,
+            "WebhookDelivery", "Interpretation", "Threads", logging, lifecycle, hummingbird, httpClient, nio, nioSSL,
         ]),
     tests(
         "ConsoleTests", "Services/Console",

@@ -12,6 +12,7 @@ enum Handlers {
         let events = EventHandlers(dependencies)
         let uploads = UploadHandlers(dependencies)
         let offers = OfferHandlers(dependencies)
+        let webhooks = WebhookHandlers(dependencies)
         return [
             "getDocument": document.get,
             "getDocumentAsYAML": document.get,
@@ -48,6 +49,10 @@ enum Handlers {
             "revokeGrant": grants.revoke,
             "listEvents": events.list,
             "streamEvents": events.stream,
+            "listWebhookEndpoints": webhooks.list,
+            "listWebhookDeliveries": webhooks.deliveries,
+            "testWebhookEndpoint": webhooks.test,
+            "replayWebhooks": webhooks.replay,
         ]
     }
 }

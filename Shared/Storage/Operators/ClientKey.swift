@@ -69,4 +69,6 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
     case offersSign = "offers:sign"
     /// Read the feed of changes.
     case eventsRead = "events:read"
+    /// Read webhook endpoints and their deliveries, test them and replay to them.
+    case webhooksWrite = "webhooks:write"
 }

@@ -1,12 +1,13 @@
 import Contracts
 import Foundation
 import Postgres
-import Storage
 import StrictJSON
 import TestSupport
 import Testing
+import WebhookDelivery
 
 @testable import API
+@testable import Storage
 
 /// The document keeps its promises: each answer it describes can be had, looks as described, and nothing else is answered.
 struct DocumentTests {
@@ -124,6 +125,7 @@ struct DocumentedAnswers {
     let store: AppleFixture
 
     static let customer = "user-1"
+    private static let endpoint = "1f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0"
     private static let grant = #"{"productId":"pro","reason":"r","confirmUnknown":true}"#
 
     /// With parameters that exist, or can.
@@ -132,7 +134,7 @@ struct DocumentedAnswers {
             "appAccountToken": SampleState.account, "customerId": customer,
             "originalTransactionId": SampleState.purchase,
             "transactionId": SampleState.purchase, "orderId": "M1", "name": "pro", "kind": "consumption",
-            "grantId": "0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0",
+            "grantId": "0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0", "endpointId": endpoint,
         ]
         let path = values.reduce(operation.path) { $0.replacing("{\($1.key)}", with: $1.value) }
         return operation.id == "search" ? path + "?q=1" : path
@@ -143,6 +145,7 @@ struct DocumentedAnswers {
         switch operation.id {
         case "queryEntitlements": #"{"appAccountTokens":["\#(SampleState.account)"]}"#
         case "createGrant": grant
+        case "replayWebhooks": #"{"originalTransactionId":"\#(SampleState.purchase)"}"#
         case "eraseCustomer": #"{"extent":"erase"}"#
         case "uploadTransactions": #"{"bundleId":"\#(SampleState.app)"}"#
         case "restorePurchases": #"{"bundleId":"\#(SampleState.app)","appAccountToken":"\#(SampleState.account)"}"#
@@ -163,7 +166,7 @@ struct DocumentedAnswers {
             unsafeScript: """
                 truncate api_key, api_key_use, customer, manual_grant, api_idempotency, notification, subscription, transaction, access_period,
                     account_claim, purchase_account, timeline, notification_payload, recovery_request, entitlement_definition,
-                    account_app, customer_consent, erased_account
+                    account_app, customer_consent, erased_account, webhook_endpoint, webhook_health, webhook_queue, webhook_delivery
                 """)
         let key = try await api.key(bundleIds: [SampleState.app])
         let path = Self.path(operation)
@@ -189,6 +192,14 @@ struct DocumentedAnswers {
         if operation.id != "putCustomer" || status != 201 {
             _ = try await api.send("PUT", "/v1/customers/\(Self.customer)", key: key, json: "{}")
         }
+        if operation.path.hasPrefix("/v1/webhook-endpoints") {
+            let endpoint = WebhookEndpoint(
+                id: UUID(uuidString: Self.endpoint) ?? UUID(), environment: .sandbox, url: "https://example.com/hook",
+                filter: WebhookFilter(bundleIds: [SampleState.app]), createdAt: Date(timeIntervalSince1970: 0))
+            try await WebhookEndpointStore(state.connection).create(endpoint, audit: WebhookTests.audit)
+            let sequences = try await TimelineStore(state.connection).newest(9).map(\.id)
+            _ = try await WebhookQueueStore(state.connection).enqueue(sequences, moving: [], at: api.clock.now)
+        }
         return try await special(operation, status, path, key, body)
     }
 
@@ -210,7 +221,7 @@ struct DocumentedAnswers {
             let id = try #require(made.json?["grantId"]?.string)
             return try await send(
                 operation, "/v1/customers/\(Self.customer)/grants/\(id)\(status == 200 ? "?dryRun=true" : "")", key)
-        case ("createGrant", 200), ("refreshSubscription", 200):
+        case ("createGrant", 200), ("refreshSubscription", 200), ("replayWebhooks", 200):
             return try await send(operation, path + "?dryRun=true", key, body: body)
         case ("getOrder", 200), ("extendSubscription", 200), ("sendConsumption", 202):
             return try await askingApple(operation, body)

@@ -27,7 +27,7 @@ declare
         'schema_migration', 'api_key', 'api_cursor_secret', 'certificate_chain', 'notification', 'notification_payload',
         'transaction', 'subscription', 'access_period', 'access', 'anomaly', 'lifecycle_gap', 'timeline', 'account_claim', 'sharing_policy',
         'chosen_account', 'purchase_transfer', 'product', 'recovery_request', 'recovery_answer', 'purchase_owner', 'purchase_account', 'account_version', 'account_access', 'price_consent',
-        'renewal_switch', 'subscription_end', 'erased_account'];
+        'renewal_switch', 'subscription_end', 'erased_account', 'webhook_endpoint', 'webhook_health', 'webhook_queue', 'webhook_delivery'];
     -- Everything but the keys and stored answers of the API, and what is between services only.
     console_reads constant text[] := array_remove(array_remove(api_reads, 'api_key'), 'api_cursor_secret') || array[
         'consumer_position', 'rejected', 'ingest_heartbeat', 'operator_action', 'conflicting_notification', 'recovery_request',
@@ -199,6 +199,10 @@ begin
             ('storekeeper_webhooks', 'update', array['webhook_health']),
             ('storekeeper_webhooks', 'update (state)', array['webhook_endpoint']),
             ('storekeeper_webhooks', 'insert, update, delete', array['webhook_queue']),
+            -- Tests and replays that backends ask for.
+            ('storekeeper_api', 'update (test_requested_at, next_probe_at)', array['webhook_health']),
+            ('storekeeper_api', 'insert', array['webhook_delivery']),
+            ('storekeeper_api', 'insert, update (since)', array['webhook_queue']),
             -- For storekeeper webhooks.
             ('storekeeper_operator', 'insert, update, delete', array['webhook_endpoint']),
             ('storekeeper_operator', 'insert, update', array['webhook_health']),
@@ -211,9 +215,11 @@ begin
     loop
         execute format('grant %s on %I.%I to %I', object.privileges, ours, object.name, object.role_name);
     end loop;
-    if to_regrole('storekeeper_operator') is not null then
-        execute format('grant usage on sequence %I.webhook_replay_number to storekeeper_operator', ours);
-    end if;
+    foreach role_name in array array['storekeeper_operator', 'storekeeper_api']
+    loop
+        continue when to_regrole(role_name) is null;
+        execute format('grant usage on sequence %I.webhook_replay_number to %I', ours, role_name);
+    end loop;
 
     -- The audit log and the days of coverage are not changed or deleted.
     foreach role_name in array role_names

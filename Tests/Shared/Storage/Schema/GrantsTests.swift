@@ -282,7 +282,8 @@ import WebhookDelivery
             let own = ["api_key_use", "api_idempotency", "customer", "manual_grant", "purchase_account"]
             let added = [
                 "account_claim", "recovery_request", "operator_action", "entitlement_definition", "account_app",
-                "customer_consent", "purchase_transfer", "apple_request_limit", "account_version",
+                "customer_consent", "purchase_transfer", "apple_request_limit", "account_version", "webhook_delivery",
+                "webhook_queue",
             ]
             try await Self.acting(as: "storekeeper_api", in: database) { api async throws in
                 _ = try await api.run(unsafeScript: "select * from account_access")
