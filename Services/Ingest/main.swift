@@ -12,16 +12,18 @@ await ServiceProcess(
 ) { context in
     let settings = context.settings
     let limits = settings.limits
+    // Each request brings one record; ten that are gathered compress to a ninth.
+    let kafka = try settings.kafka().preferring(["linger.ms": "3"])
     // Apple repeats what Kafka acknowledges later anyway: it was answered 503.
     let producerService = try ProducerService(
-        try settings.kafka(), for: .ingest, of: Topics.plan, messageTimeout: limits.acknowledgement,
+        kafka, for: .ingest, of: Topics.plan, messageTimeout: limits.acknowledgement,
         logger: context.logger)
     let producer = producerService.producer
     let tally = Tally()
     let isWarm = context.health.readinessCheck("kafka")
     let logger = context.logger
     let confirming = ConfirmingReplicas(
-        admin: try KafkaAdmin(try settings.kafka(), patience: .seconds(5), logger: logger), logger: logger)
+        admin: try KafkaAdmin(kafka, patience: .seconds(5), logger: logger), logger: logger)
     let (floods, flood) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     return [
         producerService,

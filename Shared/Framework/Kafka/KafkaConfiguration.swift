@@ -14,6 +14,11 @@ public struct KafkaConfiguration: Sendable, Hashable {
         self.overrides = overrides
     }
 
+    /// The same with these settings where the operator has set nothing.
+    public func preferring(_ settings: [String: String]) -> KafkaConfiguration {
+        KafkaConfiguration(bootstrapServers: bootstrapServers, overrides: settings.merging(overrides) { $1 })
+    }
+
     /// Asks librdkafka whether it understands every setting, without connecting.
     /// - Throws: `KafkaConfigurationError` with all problems.
     public func validate() throws {

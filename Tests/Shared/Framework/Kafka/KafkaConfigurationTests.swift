@@ -9,6 +9,9 @@ import Testing
         #expect(configuration.producerSettings()["linger.ms"] == "50")
         #expect(configuration.producerSettings()["acks"] == "all")
         #expect(configuration.producerSettings()["bootstrap.servers"] == "a:1")
+        let preferring = configuration.preferring(["linger.ms": "3", "batch.size": "1000"])
+        #expect(preferring.producerSettings()["linger.ms"] == "50")
+        #expect(preferring.producerSettings()["batch.size"] == "1000")
     }
 
     @Test func `KafkaConfiguration uses idempotence from the release that repaired it`() {

@@ -141,7 +141,7 @@ import Testing
     @Test func `Producer has the project's settings`() async throws {
         let producer = try Producer(KafkaConfiguration(bootstrapServers: "127.0.0.1:1"), logger: quiet)
         let expected = [
-            "acks": "-1", "partitioner": "murmur2_random", "compression.type": "zstd", "linger.ms": "3",
+            "acks": "-1", "partitioner": "murmur2_random", "compression.type": "zstd", "linger.ms": "0",
             "message.timeout.ms": "60000", "socket.nagle.disable": "true", "socket.keepalive.enable": "true",
             "queue.buffering.max.kbytes": "131072", "statistics.interval.ms": "0",
             "enable.idempotence": KafkaLibrary.version >= 0x0203_00ff ? "true" : "false",
