@@ -141,7 +141,8 @@ let services: [Target] = [
         "Console",
         [
             "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "StrictJSON", "Digests", "Signatures",
-            "Subscriptions", "Storage", "Bootstrap", "Postgres", "AppStore", "Operations", "OpenIDConnect", hummingbird,
+            "Subscriptions", "Storage", "Bootstrap", "Postgres", "AppStore", "Operations", "OpenIDConnect",
+            "WebhookDelivery", hummingbird,
             lifecycle, mustache,
         ],
         resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
@@ -301,6 +302,7 @@ let tests: [Target] = [
     tests(
         "ConsoleTests", "Services/Console",
         [
+            "WebhookDelivery",
             "Console", "Operations", "Chassis", "Contracts", "Records", "Kafka", "Pipeline", "Subscriptions", "Storage",
             "Postgres", "OpenIDConnect", "StrictJSON", "COpenSSL", "Development", "AppStore", "Digests", "Signatures",
             "TestSupport", logging, lifecycle, hummingbird, httpClient, nio,

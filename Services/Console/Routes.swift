@@ -14,6 +14,7 @@ enum Routes {
         let selections = SelectionScreens(console: console)
         let coverage = CoverageScreens(console: console)
         let pipeline = PipelineScreen(console: console)
+        let webhooks = WebhookScreens(console: console)
         let audit = AuditScreen(console: console)
         let sessions = SessionScreens(console: console)
         let insight = InsightScreen(console: console)
@@ -57,6 +58,8 @@ enum Routes {
             Route("GET", "/coverage/recover", .operatorRole, coverage.plan),
             Route("POST", "/coverage/recover", .operatorRole, coverage.recover),
             Route("GET", "/pipeline", .viewer, pipeline.show),
+            Route("GET", "/webhooks", .viewer, webhooks.list),
+            Route("GET", "/webhooks/{uuid}", .support, webhooks.show),
             Route("GET", "/audit", .viewer, audit.show),
             Route("GET", "/sessions", .admin, sessions.list),
             Route("POST", "/sessions/end", .admin, sessions.end),
@@ -81,6 +84,7 @@ struct HelpPage: Sendable {
         Key(keys: "g then d", does: "Dead letters"),
         Key(keys: "g then c", does: "Coverage"),
         Key(keys: "g then p", does: "Pipeline"),
+        Key(keys: "g then w", does: "Webhooks"),
         Key(keys: "g then i", does: "Insight"),
         Key(keys: "g then a", does: "Audit"),
     ]

@@ -30,8 +30,8 @@ struct Shell: Sendable {
 
     private static let screens = [
         ("Overview", "/", "o"), ("Notifications", "/notifications", "n"), ("Dead letters", "/dead-letters", "d"),
-        ("Coverage", "/coverage", "c"), ("Pipeline", "/pipeline", "p"), ("Insight", "/insight", "i"),
-        ("Audit", "/audit", "a"),
+        ("Coverage", "/coverage", "c"), ("Pipeline", "/pipeline", "p"), ("Webhooks", "/webhooks", "w"),
+        ("Insight", "/insight", "i"), ("Audit", "/audit", "a"),
     ]
 
     init(title: String, request: ConsoleRequest? = nil, done: String? = nil, now: Date) {

@@ -19,6 +19,7 @@ struct Templates: Sendable {
         ("audit", PackageResources.audit_mustache), ("sessions", PackageResources.sessions_mustache),
         ("insight", PackageResources.insight_mustache), ("help", PackageResources.help_mustache),
         ("erasure", PackageResources.erasure_mustache), ("plan", PackageResources.plan_mustache),
+        ("webhooks", PackageResources.webhooks_mustache), ("webhook", PackageResources.webhook_mustache),
         ("chart-table", PackageResources.chart_table_mustache),
     ]
 

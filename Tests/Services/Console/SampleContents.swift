@@ -4,6 +4,7 @@ import Postgres
 import Records
 import Storage
 import Subscriptions
+import WebhookDelivery
 
 @testable import Console
 
@@ -37,7 +38,19 @@ struct SampleContents {
                 signed: -50, isRenewing: false)
             try await contents.deadLetters()
             try await contents.coverage()
+            try await contents.webhooks()
         }
+    }
+
+    /// An endpoint with deliveries that wait.
+    private func webhooks() async throws {
+        let endpoint = WebhookEndpoint(
+            id: UUID(), environment: .production, url: "https://example.com/hook", createdAt: .distantPast)
+        let audit = OperatorAction(
+            actedAt: now, actor: "olga", operation: "webhooks create", subject: "webhook endpoint", reason: nil)
+        try await WebhookEndpointStore(connection).create(endpoint, audit: audit)
+        let sequences = try await TimelineStore(connection).newest(50).map(\.id)
+        _ = try await WebhookQueueStore(connection).enqueue(sequences, moving: [], at: now)
     }
 
     func notification(
