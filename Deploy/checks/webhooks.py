@@ -1,4 +1,5 @@
 """Drives Deploy/checks/webhooks: PROGRAMS WORK CHANGES COMMAND THAT CRASHES POSTGRES …; with --receive, is one of the receivers."""
+import atexit
 import collections
 import http.server
 import json
@@ -6,6 +7,7 @@ import os
 import pathlib
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -40,8 +42,9 @@ def receive(port, secret, library, log):
             if event["type"] != "webhook.test":
                 data = event["data"]
                 assert int(headers["storekeeper-cursor"]) == data["sequence"]
+                milliseconds = time.time() * 1000 - data["appliedAt"]
                 os.write(lines, (f"got {data['originalTransactionId']} {data['revision']} {headers['webhook-id']} "
-                                 f"{headers.get('storekeeper-replay', 'false')}\n").encode())
+                                 f"{headers.get('storekeeper-replay', 'false')} {milliseconds:.0f}\n").encode())
             self.answer(200)
 
         def answer(self, status):
@@ -84,11 +87,12 @@ def sql(text):
 
 
 class Child:
-    """A process that is started again after it was killed."""
+    """A process that is started again after it was killed, and ends with this one."""
 
     def __init__(self, name, command, environment=None):
         self.name, self.command, self.environment = name, command, environment or {}
         self.start()
+        atexit.register(lambda: self.process.kill())
 
     def start(self):
         log = open(work / f"{self.name}.out", "ab")
@@ -127,7 +131,8 @@ def insert(first, count, revisions):
         rows.append(f"(now(), now(), {revisions[purchase]}, 1, gen_random_uuid(), 'Production', true, '{purchase}', 'com.example.app',"
                     " 'DID_RENEW', '[{\"fact\": \"status\", \"to\": \"1\"}]')")
     sql("insert into timeline (occurred_at, applied_at, revision, status, notification_uuid, environment, has_access, "
-        f"original_transaction_id, bundle_id, event, changes) values {', '.join(rows)}")
+        f"original_transaction_id, bundle_id, event, changes) values "
+        f"{', '.join(rows)}; select pg_notify('storekeeper_outbox', '')")
 
 
 def retried(body):
@@ -140,10 +145,70 @@ def retried(body):
     sys.exit("webhooks: Postgres does not come back")
 
 
+def dead(port):
+    """A receiver that takes connections and never answers."""
+    listener = socket.create_server(("127.0.0.1", port), backlog=1000)
+    held = []
+
+    def hold():
+        while True:
+            try:
+                held.append(listener.accept()[0])
+            except OSError:
+                return
+    threading.Thread(target=hold, daemon=True).start()
+    return listener, held
+
+
+def latencies(receivers, seconds):
+    """Milliseconds from the change to each receiver, while a change is written every fifth of a second."""
+    known = [len(receiver.lines()) for receiver in receivers]
+    for number in range(seconds * 5):
+        insert(number, 1, revisions)
+        time.sleep(0.2)
+    time.sleep(2)
+    return sorted(int(line[5]) for receiver, begin in zip(receivers, known) for line in receiver.lines()[begin:] if line[0] == "got")
+
+
+def percentile(values, share):
+    return values[min(len(values) - 1, int(len(values) * share))]
+
+
+def compare_with_dead():
+    """Whether receivers wait for others that are dead."""
+    healthy = receivers[RECEIVERS // 2:]
+    latencies(receivers, 3)
+    before = latencies(healthy, 15)
+    sockets = []
+    for receiver in receivers[:RECEIVERS // 2]:
+        receiver.kill()
+        sockets.append(dead(receiver.port))
+    # Until five requests to each have failed, which takes 45 s, they hold two places each.
+    between, after = latencies(healthy, 45), latencies(healthy, 15)
+    figures = [f"p50 {percentile(some, 0.5)} ms, p99 {percentile(some, 0.99)} ms of {len(some)}" for some in (before, between, after)]
+    say(f"all answer: {figures[0]}; half of them just died: {figures[1]}; half of them are failing: {figures[2]}")
+    for listener, held in sockets:
+        listener.shutdown(socket.SHUT_RDWR)  # ends accept, which holds the port
+        listener.close()
+        for connection in held:
+            connection.close()
+    for receiver in receivers[:RECEIVERS // 2]:
+        receiver.start()
+    deadline = time.monotonic() + 300
+    while sql("select count(*) from webhook_health where failures >= 5") != "0":
+        if time.monotonic() > deadline:
+            sys.exit("webhooks: FAILED: receivers that answer again are not sent to")
+        time.sleep(0.5)
+    for some in (between, after):
+        if len(some) < len(before) or percentile(some, 0.99) > 2 * percentile(before, 0.99) + 250:
+            sys.exit("webhooks: FAILED: receivers wait for others that are dead")
+
+
 def waiting():
     return int(retried(lambda: sql("select count(*) from webhook_queue")))
 
 
+signal.signal(signal.SIGTERM, lambda *_: sys.exit("webhooks: stopped"))
 random.seed(7)
 receivers = [Receiver(number) for number in range(RECEIVERS)]
 senders = [sender(number) for number in range(2)]
@@ -154,7 +219,9 @@ while sql("select count(*) from webhook_endpoint where state = 'active'") != str
     time.sleep(0.2)
 say(f"{RECEIVERS} endpoints are active")
 
-revisions, begun = collections.Counter(), time.monotonic()
+revisions = collections.Counter()
+compare_with_dead()
+begun = time.monotonic()
 steps = 40
 kills = collections.Counter()
 is_over = threading.Event()
@@ -174,7 +241,8 @@ def disturb():
         turn += 1
 
 
-disturbance = threading.Thread(target=disturb)
+disturbance = threading.Thread(target=disturb, daemon=True)
+atexit.register(is_over.set)
 disturbance.start()
 for step in range(steps):
     first = changes * step // steps
@@ -193,7 +261,7 @@ say(f"{changes} changes; killed: {dict(kills)}")
 
 deadline = time.monotonic() + 600
 while waiting() or int(sql("select count(*) from timeline where published_at is null")) or len(
-        set(line[3] for line in receivers[-1].lines() if line[0] == "got")) < changes:
+        set(line[3] for line in receivers[-1].lines() if line[0] == "got")) < int(sql("select count(*) from timeline")):
     if time.monotonic() > deadline:
         sys.exit(f"webhooks: {waiting()} purchases still wait: " + sql(
             "select string_agg(distinct last_fault, '; ') from webhook_health"))
@@ -210,7 +278,7 @@ for receiver in receivers:
     if missing:
         problems.append(f"{receiver.name}: {len(missing)} of {len(expected)} changes are missing")
     newest = collections.Counter()
-    for _, purchase, revision, name, _ in got:
+    for _, purchase, revision, name, _, _ in got:
         if int(revision) < newest[purchase]:
             problems.append(f"{receiver.name}: {purchase} {revision} after {newest[purchase]}")
         newest[purchase] = max(newest[purchase], int(revision))
@@ -222,11 +290,11 @@ seconds = time.monotonic() - begun
 say(f"each of {RECEIVERS} receivers has each of {len(expected)} changes, none reversed; {requests} requests, "
     f"{requests - RECEIVERS * len(expected)} of them repeats, in {seconds:.0f} s")
 
-before = {line[3] for line in receivers[2].lines()}
+before = {line[3] for line in receivers[2].lines() if line[0] == "got"}
 count = storekeeper("replay", receivers[2].endpoint, "--from", "1h", "--yes")["replayed"]
 deadline = time.monotonic() + 300
 while True:
-    replayed = [line[3] for line in receivers[2].lines() if line[-1] == "true"]
+    replayed = [line[3] for line in receivers[2].lines() if line[0] == "got" and line[4] == "true"]
     if len(replayed) >= count or time.monotonic() > deadline:
         break
     time.sleep(0.5)

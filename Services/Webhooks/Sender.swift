@@ -207,7 +207,8 @@ actor Sender: Service {
         for id in notices where taken.contains(id) { notify(id) }
         open += probes.filter { taken.contains($0) }.map { ($0, true) }
         let claims = try await queue.claim(
-            places.offers(to: open), probes: Set(probes), lease: UUID(), at: moment)
+            places.offers(to: open, of: known.count { $0.value.endpoint.state == .active }), probes: Set(probes),
+            lease: UUID(), at: moment)
         for claim in claims {
             guard let delivery = claim.delivery else {
                 empty.append(claim)

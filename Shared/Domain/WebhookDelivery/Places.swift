@@ -3,7 +3,9 @@ import struct Foundation.UUID
 /// The requests that one process sends at a time, and whose they are. No I/O.
 ///
 /// An endpoint begins with two at a time and earns one for every five successes, up to ten, so that a slow or dead receiver never
-/// holds many of the places; free ones go round, one at a time, so that a long queue does not take them from others.
+/// holds many of the places; free ones go round, one at a time, so that a long queue does not take them from others. Places beyond
+/// the first two are given only as far as two remain for each other endpoint: otherwise receivers that answered well and died
+/// together would hold all places until their requests time out.
 package struct Places: Sendable {
     /// Of a process.
     package static let total = 64
@@ -36,10 +38,14 @@ package struct Places: Sendable {
     package func used(by endpoint: UUID) -> Int { shares[endpoint]?.used ?? 0 }
 
     /// How many places each endpoint may take now: the free ones, one after the other, beginning behind who was offered one last.
-    /// - Parameter endpoints: those with something to send; of an endpoint that fails at most one place is in use.
-    package mutating func offers(to endpoints: [(id: UUID, isFailing: Bool)]) -> [UUID: Int] {
+    /// - Parameters:
+    ///   - endpoints: those with something to send; of an endpoint that fails at most one place is in use.
+    ///   - known: how many endpoints there are.
+    package mutating func offers(to endpoints: [(id: UUID, isFailing: Bool)], of known: Int) -> [UUID: Int] {
         guard !endpoints.isEmpty else { return [:] }
         var offers: [UUID: Int] = [:]
+        var further = shares.values.reduce(0) { $0 + max(0, $1.used - Self.first) }
+        let mostFurther = max(0, total - Self.first * max(known, endpoints.count))
         var place = (endpoints.firstIndex { $0.id == last } ?? -1) + 1
         var (left, passed) = (free, 0)
         while left > 0, passed < endpoints.count {
@@ -47,11 +53,13 @@ package struct Places: Sendable {
             place += 1
             let share = shares[id] ?? Share()
             let limit = isFailing ? 1 : share.limit
-            guard share.used + offers[id, default: 0] < limit else {
+            let taken = share.used + offers[id, default: 0]
+            guard taken < limit, taken < Self.first || further < mostFurther else {
                 passed += 1
                 continue
             }
             passed = 0
+            if taken >= Self.first { further += 1 }
             offers[id, default: 0] += 1
             last = id
             left -= 1

@@ -15,7 +15,7 @@ import Testing
         let one = Self.ids[0]
         var limits: [Int] = []
         for _ in 0..<60 {
-            let offer = places.offers(to: all(1))[one] ?? 0
+            let offer = places.offers(to: all(1), of: 1)[one] ?? 0
             limits.append(offer)
             places.take(1, for: one)
             places.release(of: one, hasSucceeded: true)
@@ -24,28 +24,43 @@ import Testing
         #expect(limits.max() == 10 && limits.last == 10)
         places.take(1, for: one)
         places.release(of: one, hasSucceeded: false)
-        #expect(places.offers(to: all(1))[one] == 2)
+        #expect(places.offers(to: all(1), of: 1)[one] == 2)
     }
 
     @Test func `A failing endpoint has one place`() {
         var places = Places()
-        #expect(places.offers(to: all(2, failing: [0])) == [Self.ids[0]: 1, Self.ids[1]: 2])
+        #expect(places.offers(to: all(2, failing: [0]), of: 2) == [Self.ids[0]: 1, Self.ids[1]: 2])
         places.take(1, for: Self.ids[0])
-        #expect(places.offers(to: all(1, failing: [0])).isEmpty)
+        #expect(places.offers(to: all(1, failing: [0]), of: 1).isEmpty)
     }
 
     @Test func `Places go round: those that get none this time get one first the next time`() {
         var places = Places(total: 3)
-        let first = places.offers(to: all(5))
+        let first = places.offers(to: all(5), of: 5)
         #expect(Set(first.keys) == Set(Self.ids[0..<3]) && first.values.allSatisfy { $0 == 1 })
-        let second = places.offers(to: all(5))
+        let second = places.offers(to: all(5), of: 5)
         #expect(second == [Self.ids[3]: 1, Self.ids[4]: 1, Self.ids[0]: 1])
+    }
+
+    @Test func `Endpoints that answered well and die together leave two places to each other one`() {
+        var places = Places()
+        for id in Self.ids {
+            for _ in 0..<40 {
+                places.take(1, for: id)
+                places.release(of: id, hasSucceeded: true)
+            }
+        }
+        let dead = Array(all(20).prefix(10))
+        for _ in 0..<10 { for (id, count) in places.offers(to: dead, of: 20) { places.take(count, for: id) } }
+        #expect(dead.map { places.used(by: $0.id) }.reduce(0, +) == 44)
+        let others = Array(all(20).suffix(10))
+        #expect(places.offers(to: others, of: 20) == Dictionary(uniqueKeysWithValues: others.map { ($0.id, 2) }))
     }
 
     @Test func `All places are never exceeded, and none is lost`() {
         var places = Places(total: 64)
         for _ in 0..<100 {
-            for (id, count) in places.offers(to: all(20)) { places.take(count, for: id) }
+            for (id, count) in places.offers(to: all(20), of: 20) { places.take(count, for: id) }
             #expect(places.free >= 0)
             for id in Self.ids where places.used(by: id) > 0 { places.release(of: id, hasSucceeded: true) }
         }
