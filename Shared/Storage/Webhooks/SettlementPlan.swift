@@ -148,7 +148,13 @@ extension EndpointHealth {
         case .throttled(_, let seconds):
             throttled(for: seconds, at: now)
             return .none
-        case .failed(_, let fault): return failed(fault, at: now)
+        case .failed(_, let fault):
+            // Requests that were under way when it began to fail say nothing new: ten of them must not put off the next probe.
+            if case .delivery(let claim) = attempt.subject, isFailing, !claim.isProbe {
+                lastFault = fault
+                return .none
+            }
+            return failed(fault, at: now)
         }
     }
 }

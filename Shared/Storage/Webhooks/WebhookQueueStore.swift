@@ -71,6 +71,8 @@ package struct WebhookQueueStore: Sendable {
         package var lease: UUID
         /// Nil where nothing waits there any more.
         package var delivery: Delivery?
+        /// Whether it is the one request to an endpoint that fails.
+        package var isProbe = false
     }
 
     /// What is sent.
@@ -112,14 +114,15 @@ package struct WebhookQueueStore: Sendable {
                 endpoint: try row.value(at: at), originalTransactionId: try row.value(at: at + 1),
                 lane: try row.value(at: at + 2))
             guard try row.optional(at: at + 3, as: Int64.self) != nil else {
-                return Claim(place: place, lease: lease, delivery: nil)
+                return Claim(place: place, lease: lease, delivery: nil, isProbe: probes.contains(place.endpoint))
             }
             let read = try TimelineRow.read(row)
             return Claim(
                 place: place, lease: lease,
                 delivery: Delivery(
                     message: read.message, replay: try row.value(at: at + 3), day: try row.value(at: at + 4),
-                    attempts: try row.value(at: at + 5), sequence: read.id))
+                    attempts: try row.value(at: at + 5), sequence: read.id),
+                isProbe: probes.contains(place.endpoint))
         }
     }
 
