@@ -88,6 +88,13 @@ extension EndToEnd {
             var text: String
         }
 
+        /// Tries another instance where one does not accept the connection: it is killed, and waiting for it would stop all uploads.
+        private static let client = {
+            var configuration = HTTPClient.Configuration()
+            configuration.connectionPool.retryConnectionEstablishment = false
+            return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        }()
+
         nonisolated let addresses: [String]
         private let key: String
         private let header: [UInt8]
@@ -180,7 +187,7 @@ extension EndToEnd {
                     {"bundleId":"com.example.app","appAccountToken":"\(account.uuidString)",
                     "signedTransactions":["\(String(decoding: signed, as: UTF8.self))"]}
                     """.utf8))
-            let response = try await HTTPClient.shared.execute(request, timeout: .minutes(10))
+            let response = try await Self.client.execute(request, timeout: .minutes(10))
             let text = String(buffer: try await response.body.collect(upTo: 1 << 20))
             guard response.status.code == 200 else { return nil }
             return try JSONDecoder().decode(Uploaded.self, from: Data(text.utf8)).readAfter
@@ -194,7 +201,7 @@ extension EndToEnd {
                 url: "\(address)/v1/accounts/\(account.uuidString.lowercased())/entitlements")
             request.headers.add(name: "Authorization", value: "Bearer \(key)")
             if let token { request.headers.add(name: "Storekeeper-Read-After", value: token) }
-            guard let response = try? await HTTPClient.shared.execute(request, timeout: .minutes(10)) else {
+            guard let response = try? await Self.client.execute(request, timeout: .minutes(10)) else {
                 return nil
             }
             let text = String(buffer: try await response.body.collect(upTo: 1 << 20))
