@@ -119,6 +119,9 @@ class Deployment:
         (self.work / "apps.json").write_text(json.dumps(self.apps))
         self.record_keys = self.work / "record-keys"
         self.write_record_keys([secrets.token_hex(32)])
+        self.webhook_key = self.work / "webhook-key"
+        self.webhook_key.write_text(secrets.token_hex(32))
+        self.webhook_key.chmod(0o600)
         self.set_up()
         for role in ROLES.values():
             self.postgres.sql(f"create user {role} in role storekeeper_{role}")
@@ -205,6 +208,8 @@ class Deployment:
                           "STOREKEEPER_APP_STORE_API_URL": f"http://127.0.0.1:{self.apple_proxy.port}"}
         if kind == "verifier":
             variables["STOREKEEPER_REVOCATION"] = "off"
+        if kind == "webhooks":
+            variables["STOREKEEPER_WEBHOOK_KEY_FILE"] = str(self.webhook_key)
         if TABLE[kind]["port"]:
             variables[f"STOREKEEPER_{kind.upper()}_ADDRESS"] = f"127.0.0.1:{service.port}"
         if kind == "scheduler":
