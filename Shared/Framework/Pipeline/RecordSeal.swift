@@ -3,9 +3,6 @@ import Digests
 import Kafka
 import Records
 
-import struct Foundation.Data
-import class Foundation.FileManager
-
 /// Authenticates a record: it was written by a process that holds the deployment's key: an HMAC-SHA256 in a header, over key, value
 /// and all other headers but the trace's.
 ///
@@ -31,17 +28,16 @@ public struct RecordSeal: Sendable {
             self.init()
             return
         }
-        func unusable(_ reason: String) -> ConfigurationProblems {
-            ConfigurationProblems([.unusable(name: Variable<String?>.recordKeysName, reason: reason)])
-        }
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw unusable("names \(path), which cannot be read; check that it exists and its permissions")
-        }
-        let keys = [UInt8](data).split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.map(Array.init)
+        let name = Variable<String?>.recordKeysName
+        let keys = try KeyFile.lines(of: path, named: name)
         guard !keys.isEmpty, keys.allSatisfy({ $0.count >= Self.minimumKeyBytes }) else {
-            throw unusable(
-                "names \(path), which must hold one key of at least \(Self.minimumKeyBytes) characters per line; "
-                    + "openssl rand -hex 32 creates one")
+            throw ConfigurationProblems([
+                .unusable(
+                    name: name,
+                    reason:
+                        "names \(path), which must hold one key of at least \(Self.minimumKeyBytes) characters per line; "
+                        + "openssl rand -hex 32 creates one")
+            ])
         }
         self.init(keys: keys)
     }
