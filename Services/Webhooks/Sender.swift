@@ -136,8 +136,7 @@ actor Sender: Service {
         (finished, self.empty) = ([], [])
         let report: WebhookSettlement.Report
         do {
-            report = try await settlement.settle(
-                attempts, empty: empty, at: now(), seed: UInt64.random(in: 0 ... .max))
+            report = try await settlement.settle(attempts, empty: empty, at: now())
         } catch {
             finished = attempts + finished
             self.empty = empty + self.empty

@@ -21,13 +21,7 @@ private struct EndpointChange {
             return false
         }
         if let doubt = operation.plan.doubt, !isConfirmed {
-            let question = operation.plan.effects.joined(separator: " ") + " " + doubt
-            guard let confirm = context.confirm else {
-                throw CommandError("\(question) Add --yes to do it", .unconfirmed)
-            }
-            guard await confirm("\(question) Continue?") else {
-                throw CommandError("nothing was changed", .unconfirmed)
-            }
+            try await confirm(operation.plan.effects + [doubt], otherwise: "nothing was changed", in: context)
         }
         try await operation.perform(on: connection, by: try audit.performer(in: context))
         guard !options.output.json else {
@@ -37,6 +31,14 @@ private struct EndpointChange {
         context.print(done)
         return true
     }
+}
+
+/// Asks at a terminal, and elsewhere for `--yes`.
+/// - Parameter refusal: a clause, after an answer of no.
+private func confirm(_ effects: [String], otherwise refusal: String, in context: CommandContext) async throws {
+    let question = effects.joined(separator: " ")
+    guard let confirm = context.confirm else { throw CommandError("\(question) Add --yes to do it", .unconfirmed) }
+    guard await confirm("\(question) Continue?") else { throw CommandError(refusal, .unconfirmed) }
 }
 
 /// `storekeeper webhooks pause`: stops sending.
@@ -200,11 +202,7 @@ struct WebhooksReplay: Subcommand {
         guard !dryRun else { return try operation.plan.show(options.output, in: context) }
         guard operation.plan.isEffective else { throw CommandError("no such change is one that the endpoint gets") }
         if !yes {
-            let question = operation.plan.effects.joined(separator: " ")
-            guard let confirm = context.confirm else {
-                throw CommandError("\(question) Add --yes to do it", .unconfirmed)
-            }
-            guard await confirm("\(question) Continue?") else { throw CommandError("nothing was sent", .unconfirmed) }
+            try await confirm(operation.plan.effects, otherwise: "nothing was sent", in: context)
         }
         let count = try await operation.perform(on: connection, by: try audit.performer(in: context))
         guard !options.output.json else { return try options.output.print(json: ["replayed": count], in: context) }

@@ -66,7 +66,7 @@ struct WebhooksCreate: Subcommand {
         let connection = try database.connection(for: "webhooks", in: context)
         for app in apps { try await KnownAppsWarning(connection: connection).warn(about: app, in: context) }
         let endpoint = try await operation.perform(on: connection, id: id, by: try audit.performer(in: context))
-        try WebhookSecretView(endpoint, secrets).print(output, in: context)
+        try WebhookSecretView(endpoint.id, generation: endpoint.generation, secrets).print(output, in: context)
     }
 }
 
@@ -82,7 +82,7 @@ struct WebhooksSecret: Subcommand {
         let secrets = try WebhookSecrets(in: context)
         let connection = try options.database.connection(for: "webhooks", in: context)
         let endpoint = try await ChangeWebhook.find(options.endpoint, on: connection).endpoint
-        try WebhookSecretView(endpoint, secrets).print(options.output, in: context)
+        try WebhookSecretView(endpoint.id, generation: endpoint.generation, secrets).print(options.output, in: context)
     }
 }
 
@@ -103,9 +103,8 @@ struct WebhooksRotate: Subcommand {
         let secrets = try WebhookSecrets(in: context)
         let connection = try options.database.connection(for: "webhooks", in: context)
         let operation = try await ChangeWebhook(.rotate, of: options.endpoint, on: connection)
-        _ = try await operation.perform(on: connection, by: try audit.performer(in: context))
-        let endpoint = try await ChangeWebhook.find(options.endpoint, on: connection).endpoint
-        try WebhookSecretView(endpoint, secrets).print(options.output, in: context)
+        let generation = try await operation.perform(on: connection, by: try audit.performer(in: context))
+        try WebhookSecretView(options.endpoint, generation: generation, secrets).print(options.output, in: context)
     }
 }
 
@@ -115,10 +114,10 @@ struct WebhookSecretView: Encodable {
     var secret: String
     var generation: Int
 
-    init(_ endpoint: WebhookEndpoint, _ secrets: WebhookSecrets) {
-        self.endpoint = endpoint.id.uuidString.lowercased()
-        secret = secrets.text(of: endpoint.id, generation: endpoint.generation)
-        generation = Int(endpoint.generation)
+    init(_ endpoint: UUID, generation: Int32, _ secrets: WebhookSecrets) {
+        self.endpoint = endpoint.uuidString.lowercased()
+        secret = secrets.text(of: endpoint, generation: generation)
+        self.generation = Int(generation)
     }
 
     func print(_ output: OutputOptions, in context: CommandContext) throws {

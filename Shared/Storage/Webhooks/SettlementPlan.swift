@@ -14,10 +14,10 @@ struct SettlementPlan {
     private var finished: [(claim: WebhookQueueStore.Claim, attempt: WebhookAttempt, state: String, attempts: Int32)] =
         []
     private var logged: [WebhookAttempt] = []
-    private var generator: SplitMix
+    private var generator: any RandomNumberGenerator
 
-    /// - Parameter seed: of the random part of delays.
-    init(seed: UInt64) { generator = SplitMix(state: seed) }
+    /// - Parameter generator: of the random part of delays.
+    init(using generator: any RandomNumberGenerator) { self.generator = generator }
 
     /// Adds a request that has ended; in the order in which they ended.
     mutating func add(_ attempt: WebhookAttempt, at now: Date) {
@@ -115,8 +115,8 @@ struct SettlementPlan {
 
     private func logging() -> Command {
         Command(
-            WebhookSettlement.insertAttempts, logged.map(\.endpoint), logged.map(\.delivery?.sequence),
-            logged.map { $0.delivery?.replay ?? 0 }, logged.map(\.at), logged.map(\.milliseconds),
+            WebhookSettlement.insertAttempts, logged.map(\.endpoint), logged.map(\.claim?.delivery?.sequence),
+            logged.map { $0.claim?.delivery?.replay ?? 0 }, logged.map(\.at), logged.map(\.milliseconds),
             logged.map(\.outcome.status), logged.map(\.outcome.fault), logged.map(\.answer))
     }
 
@@ -150,31 +150,11 @@ extension EndpointHealth {
             return .none
         case .failed(_, let fault):
             // Requests that were under way when it began to fail say nothing new: ten of them must not put off the next probe.
-            if case .delivery(let claim) = attempt.subject, isFailing, !claim.isProbe {
+            if let claim = attempt.claim, isFailing, !claim.isProbe {
                 lastFault = fault
                 return .none
             }
             return failed(fault, at: now)
         }
-    }
-}
-
-extension WebhookAttempt {
-    fileprivate var delivery: WebhookQueueStore.Delivery? {
-        guard case .delivery(let claim) = subject else { return nil }
-        return claim.delivery
-    }
-}
-
-/// A small generator with a seed, for delays: no secret depends on it.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -73,8 +73,10 @@ package struct WebhookEndpointStore: Sendable {
             try await connection.transaction { transaction in
                 guard try transaction.execute(Self.resume, id, now, fromNow).affected == 1 else { return false }
                 var commands = [Command(Self.resumeHealth, id, now)]
-                if fromNow { commands += [Command(Self.emptyQueue, id), Command(Self.giveUpWaiting, id, now)] }
-                commands += fromNow ? [] : [Command(Self.dueAtOnce, [id], now)]
+                commands +=
+                    fromNow
+                    ? [Command(Self.emptyQueue, id), Command(Self.giveUpWaiting, id, now)]
+                    : [Command(Self.dueAtOnce, [id], now)]
                 _ = try transaction.pipeline(commands + [OperatorActionStore.command(recording: [audit])])
                 return true
             }

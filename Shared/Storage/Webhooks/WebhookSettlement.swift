@@ -64,23 +64,24 @@ package struct WebhookSettlement: Sendable {
 
     /// - Parameters:
     ///   - empty: places of the queue that were leased and where nothing waits.
-    ///   - seed: of the random part of delays, so that a repeated transaction decides the same.
+    ///   - generator: of the random part of delays.
     package func settle(
-        _ attempts: [WebhookAttempt], empty: [WebhookQueueStore.Claim] = [], at now: Date, seed: UInt64
+        _ attempts: [WebhookAttempt], empty: [WebhookQueueStore.Claim] = [], at now: Date,
+        using generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) async throws -> Report {
         guard !attempts.isEmpty || !empty.isEmpty else { return Report() }
         return try await repeating {
             try await connection.transaction { transaction in
-                try Self.settle(attempts, empty, now, seed, transaction)
+                try Self.settle(attempts, empty, now, generator, transaction)
             }
         }
     }
 
     private static func settle(
-        _ attempts: [WebhookAttempt], _ empty: [WebhookQueueStore.Claim], _ now: Date, _ seed: UInt64,
-        _ transaction: PostgresTransaction
+        _ attempts: [WebhookAttempt], _ empty: [WebhookQueueStore.Claim], _ now: Date,
+        _ generator: any RandomNumberGenerator, _ transaction: PostgresTransaction
     ) throws -> Report {
-        var plan = SettlementPlan(seed: seed)
+        var plan = SettlementPlan(using: generator)
         let claims = attempts.compactMap(\.claim) + empty
         // The queue's rows first, in the order in which everyone locks them; what is seen behind the locks is final.
         _ = try transaction.pipeline([
@@ -232,7 +233,8 @@ package struct WebhookSettlement: Sendable {
 }
 
 extension WebhookAttempt {
-    fileprivate var claim: WebhookQueueStore.Claim? {
+    /// Nil of a test or a notice.
+    var claim: WebhookQueueStore.Claim? {
         guard case .delivery(let claim) = subject else { return nil }
         return claim
     }

@@ -64,7 +64,7 @@ import WebhookDelivery
                         WebhookAttempt(
                             .test(endpoint: endpoint.id, requestedAt: start, isRepeated: true), WebhookFixture.success,
                             at: start)
-                    ], at: start, seed: 1)
+                    ], at: start, using: SeededGenerator(state: 1))
                 #expect(try await WebhookEndpointStore(webhooks).find(endpoint.id)?.endpoint.state == .active)
                 #expect(try await WebhookEndpointStore(webhooks).waiting()[endpoint.id]?.count == 1)
                 for table in ["notification_payload", "api_key", "customer", "account_claim", "operator_action"] {

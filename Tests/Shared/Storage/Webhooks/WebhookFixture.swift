@@ -85,7 +85,7 @@ struct WebhookFixture: Sendable {
     {
         try await settlement.settle(
             claims.filter { $0.delivery != nil }.map { WebhookAttempt(.delivery($0), outcome, at: clock.now) },
-            empty: claims.filter { $0.delivery == nil }, at: clock.now, seed: 1)
+            empty: claims.filter { $0.delivery == nil }, at: clock.now, using: SeededGenerator(state: 1))
     }
 
     func test(_ endpoint: WebhookEndpoint, _ outcome: AttemptOutcome) async throws -> WebhookSettlement.Report {
@@ -96,7 +96,7 @@ struct WebhookFixture: Sendable {
                     .test(
                         endpoint: endpoint.id, requestedAt: try #require(entry.health.testRequestedAt),
                         isRepeated: entry.endpoint.state == .testing), outcome, at: clock.now)
-            ], at: clock.now, seed: 1)
+            ], at: clock.now, using: SeededGenerator(state: 1))
     }
 
     func health() async throws -> EndpointHealth { try #require(try await store.find(endpoint.id)).health }

@@ -228,7 +228,8 @@ import WebhookDelivery
                                     ? nil : WebhookAttempt(.delivery(claim), .delivered(status: 200), at: now)
                             }
                             _ = try await settlement.settle(
-                                attempts, empty: claims.filter { $0.delivery == nil }, at: now, seed: 1)
+                                attempts, empty: claims.filter { $0.delivery == nil }, at: now,
+                                using: SeededGenerator(state: 1))
                             if attempts.count < claims.count { fixture.clock.advance(by: 61) }
                         }
                         await connection.close()

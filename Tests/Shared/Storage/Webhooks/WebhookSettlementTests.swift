@@ -161,7 +161,7 @@ import WebhookDelivery
                     [
                         WebhookAttempt(
                             .notice(endpoint: fixture.endpoints[1].id, notice), outcome, at: fixture.clock.now)
-                    ], at: fixture.clock.now, seed: 1)
+                    ], at: fixture.clock.now, using: SeededGenerator(state: 1))
                 let left = try await fixture.store.find(fixture.endpoints[1].id)?.health.notice
                 #expect(left == (outcome == WebhookFixture.failure ? notice : nil))
             }
