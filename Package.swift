@@ -55,7 +55,7 @@ let libraries: [Target] = [
     library("Apple/Signatures", ["COpenSSL", "Digests"]),
     library("Apple/AppStore", ["Digests", "Signatures", "StrictJSON", httpClient]),
     // Domain: decides without a database.
-    library("Domain/Contracts", ["Records", "StrictJSON"]),
+    library("Domain/Contracts", ["Records", "Signatures", "StrictJSON"]),
     library("Domain/Subscriptions", ["Contracts", "Records"]),
     library("Domain/WebhookDelivery", ["Contracts", "Digests", "Records", "StrictJSON", "Subscriptions"]),
     library("Domain/Interpretation", ["AppStore", "Contracts", "Subscriptions"]),
@@ -196,7 +196,7 @@ let tests: [Target] = [
         name: "TestSupport",
         dependencies: [
             "Development", "AppStore", "Contracts", "Records", "Kafka", "Postgres", "Storage", "Subscriptions",
-            "Threads",
+            "Signatures", "Threads",
             logging,
         ],
         path: "Tests/Support/TestSupport", swiftSettings: strict),
@@ -211,7 +211,9 @@ let tests: [Target] = [
     tests("DevelopmentTests", "Shared/Development", ["Development", "Postgres", "TestSupport"]),
     tests("DigestsTests", "Shared/Framework/Digests", ["Digests"]),
     tests("SignaturesTests", "Shared/Apple/Signatures", ["Development", "Digests", "Signatures", "TestSupport"]),
-    tests("ContractsTests", "Shared/Domain/Contracts", ["Contracts", "Records"], exclude: ["Golden"]),
+    tests(
+        "ContractsTests", "Shared/Domain/Contracts", ["Contracts", "Records", "Signatures", "TestSupport"],
+        exclude: ["Golden"]),
     tests(
         "SubscriptionsTests", "Shared/Domain/Subscriptions", ["Subscriptions", "Contracts", "Records", "TestSupport"]),
     tests(

@@ -10,7 +10,7 @@ struct Deduplicate: Stage {
     let now: @Sendable () -> Date
 
     func process(
-        _ deliveries: [Delivery<VerifiedNotification>]
+        _ deliveries: [Delivery<VerifiedRecord>]
     ) async throws -> [StageResult<UniqueNotification, DeduplicateReason>] {
         let seenAt = now()
         let isFirst = try await seen.markSeen(
@@ -18,7 +18,7 @@ struct Deduplicate: Stage {
                 SeenNotification(
                     notificationUUID: $0.message.notificationUUID, position: $0.position, seenAt: seenAt,
                     isRedelivery: $0.message.source.isRedelivery,
-                    content: SeenNotification.digest(of: $0.message.decoded))
+                    content: $0.message.content)
             })
         return zip(deliveries, isFirst).map { delivery, isFirst in
             isFirst ? .forward(UniqueNotification(unchecked: delivery.message)) : .discard(.repeated)

@@ -13,7 +13,17 @@ struct Update: Stage {
     var cores = 1
 
     func process(_ deliveries: [Delivery<UniqueNotification>]) async -> [StageResult<LedgerEntry, UpdateReason>] {
-        await deliveries.concurrentMap(cores: cores) { result(on: $0.message.verified, at: $0.position) }
+        await deliveries.concurrentMap(cores: cores) { result(on: $0.message, at: $0.position) }
+    }
+
+    func result(on unique: UniqueNotification, at position: LogPosition)
+        -> StageResult<LedgerEntry, UpdateReason>
+    {
+        do throws(ContractFault) {
+            return result(on: try unique.notification(), at: position)
+        } catch {
+            return .deadLetter(.undecodable, message: error.description)
+        }
     }
 
     func result(on notification: VerifiedNotification, at position: LogPosition)

@@ -54,12 +54,13 @@ extension EndToEnd {
                 "appAccountToken":"7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7\(purchase)"}}}
                 """
             return UniqueNotification(
-                unchecked: VerifiedNotification(
+                VerifiedNotification(
                     notificationUUID: uuid, notificationType: "SUBSCRIBED", subtype: "INITIAL_BUY",
                     environment: .production, bundleId: app, appAppleId: 1, originalTransactionId: "\(purchase)",
                     transactionId: "\(purchase)\(number)", signedDate: Date(milliseconds: signedAt),
                     receivedAt: Date(milliseconds: signedAt), source: .webhook, traceparent: nil,
-                    decoded: Array(decoded.utf8), signedPayload: Array("e30.e30.c2ln".utf8)))
+                    decoded: Array(decoded.utf8), signedPayload: Array("e30.e30.c2ln".utf8)
+                ).record())
         }
     }
 }

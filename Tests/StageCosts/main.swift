@@ -52,8 +52,9 @@ func wire(_ record: ProducerRecord) -> WireRecord {
 /// From the record of the verifier to the record that the deduplicator writes.
 @MainActor @inline(never) func stageDeduplicator(_ records: [WireRecord]) throws -> [WireRecord] {
     try records.map { record in
-        let notification = try verified(record)
-        precondition(SeenNotification.digest(of: notification.decoded) != 0)
+        guard seal.isValid(record) else { throw Unfit() }
+        let notification = try VerifiedRecord(record)
+        precondition(notification.content != 0)
         return wire(seal.sealed(ProducerRecord(Topics.unique, UniqueNotification(unchecked: notification))))
     }
 }
@@ -84,11 +85,6 @@ func wire(_ record: ProducerRecord) -> WireRecord {
     }
 }
 
-/// The signed originals as the ledger keeps them.
-@inline(never) func stagePacking(_ entries: [LedgerEntry]) -> [SignedOriginal] {
-    entries.map { SignedOriginal(encoding: $0.notification.signedPayload) }
-}
-
 @MainActor func report(_ stage: String, _ bytesIn: Int, _ bytesOut: Int) {
     print(stage, notifications.count, bytesIn / notifications.count, bytesOut / notifications.count)
 }
@@ -99,19 +95,15 @@ let received = notifications.map {
     ReceivedNotification(signedPayload: Array($0), source: .webhook, receivedAt: now).record()
 }
 // The first notification proves the certificates, once in a process's life; caches and tables are filled.
-_ = stagePacking(try stageInterpretation(try stageDeduplicator(try stageVerifier(Array(received.prefix(1))))))
+_ = try stageDeduplicator(try stageVerifier(Array(received.prefix(1))))
 _ = stageState(try stageInterpretation(try stageVerifier(Array(received.prefix(1)))))
 
 let verifiedRecords = try stageVerifier(received)
 let uniqueRecords = try stageDeduplicator(verifiedRecords)
 let entries = try stageInterpretation(uniqueRecords)
 let schedules = stageState(entries)
-let originals = stagePacking(entries)
 precondition(schedules.contains { !$0.periods.isEmpty })
 report("stageVerifier", size(received), size(verifiedRecords))
 report("stageDeduplicator", size(verifiedRecords), size(uniqueRecords))
 report("stageInterpretation", size(uniqueRecords), 0)
 report("stageState", 0, 0)
-report(
-    "stagePacking", entries.reduce(0) { $0 + $1.notification.signedPayload.count },
-    originals.reduce(0) { $0 + $1.blob.count })

@@ -9,7 +9,7 @@ struct DeadLettersShow: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one dead letter with its reason and payload.",
         discussion: """
-            The payload is not verified. --original prints the bytes as they were received; pipe them into \
+            The payload is not verified. --original prints the signed payload as it was received; pipe it into \
             storekeeper verify to see the verifier's findings.
 
             Examples:
@@ -24,7 +24,7 @@ struct DeadLettersShow: Subcommand {
     @Argument(help: "Id of the dead letter, as listed: partition/offset, such as 3/17.", transform: DeadLetterID.read)
     var letter: DeadLetterID
 
-    @Flag(help: "Print only the original bytes, with control characters escaped.")
+    @Flag(help: "Print only the signed payload; without one the bytes of the record, with control characters escaped.")
     var original = false
 
     func run(in context: CommandContext) async throws {
@@ -32,7 +32,8 @@ struct DeadLettersShow: Subcommand {
         let logged = try await log.letters([letter])[0]
         await log.close()
         if original {
-            return context.print(String(decoding: logged.letter.original.value, as: UTF8.self).escaped)
+            let bytes = logged.contents.signedPayload ?? logged.letter.original.value
+            return context.print(String(decoding: bytes, as: UTF8.self).escaped)
         }
         var actions: [OperatorAction]?
         if database.isGiven(in: context) {

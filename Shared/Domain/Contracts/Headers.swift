@@ -26,12 +26,13 @@ extension Headers {
 }
 
 extension Headers {
-    /// The headers by which consumers recognize an event, whatever the topic: CloudEvents 1.0 with a JSON value.
+    /// The headers by which consumers recognize an event, whatever the topic: CloudEvents 1.0.
     static func cloudEvent(
-        id: String, type: String, environment: StoreEnvironment, bundleId: String
+        id: String, type: String, environment: StoreEnvironment, bundleId: String,
+        contentType media: String = "application/json"
     ) -> [WireHeader] {
         [
-            WireHeader(contentType, "application/json"), WireHeader(cloudEventsVersion, "1.0"),
+            WireHeader(contentType, media), WireHeader(cloudEventsVersion, "1.0"),
             WireHeader(cloudEventsId, id), WireHeader(cloudEventsType, type),
             WireHeader(cloudEventsSource, "/\(environment.rawValue)/\(bundleId)"),
         ]

@@ -7,10 +7,10 @@ import struct Foundation.UUID
 /// A notification that Apple signed for a configured app: nothing optional that Apple always sends.
 ///
 /// Or an object that Apple signed on its own: then the type is a ``SignedPart``, and the id is derived from it. Or a notification of
-/// version 1, which has no signature: then the type is `V1`, the id is derived, `signedPayload` is empty, and it names no purchase.
+/// version 1, which has no signature: then the type is `V1`, the id is derived, the original is empty, and it names no purchase.
 ///
-/// The value is one JSON object, version 1. `decoded` is Apple's payload with its nested signed objects decoded in place;
-/// `signedPayload` is the original, so that a later verifier can prove it again.
+/// The value is binary, version 2: see `VerifiedNotification+Value.swift`. `decoded` is Apple's payload with its nested signed objects
+/// decoded in place; `original` is what Apple signed, so that a later verifier can prove it again.
 public struct VerifiedNotification: TopicMessage, Hashable {
     /// Apple's id of the notification; the same in every repetition.
     public var notificationUUID: UUID
@@ -38,10 +38,12 @@ public struct VerifiedNotification: TopicMessage, Hashable {
     public var traceparent: String?
     /// A JSON object.
     public var decoded: [UInt8]
-    /// A compact JWS.
-    public var signedPayload: [UInt8]
+    /// A compact JWS, packed.
+    public var original: SignedOriginal
 
     /// Nothing is checked here: the caller has verified the payload.
+    ///
+    /// - Parameter signedPayload: a compact JWS.
     public init(
         notificationUUID: UUID, notificationType: String, subtype: String?, environment: StoreEnvironment,
         bundleId: String, appAppleId: Int64?, originalTransactionId: String?, transactionId: String?,
@@ -61,10 +63,13 @@ public struct VerifiedNotification: TopicMessage, Hashable {
         self.source = source
         self.traceparent = traceparent
         self.decoded = decoded
-        self.signedPayload = signedPayload
+        original = SignedOriginal(encoding: signedPayload)
     }
 
-    private static let version: Int64 = 1
+    /// The compact JWS, byte for byte.
+    public var signedPayload: [UInt8] {
+        get throws(SignedOriginal.Damage) { try original.original() }
+    }
 
     /// One worker gets all notifications of one subscription; others spread by their own id.
     var key: String { originalTransactionId ?? notificationUUID.uuidString.lowercased() }
@@ -74,47 +79,19 @@ public struct VerifiedNotification: TopicMessage, Hashable {
 
     /// Reads the message from a record.
     public init(_ record: WireRecord) throws(ContractFault) {
-        let message = try MessageReader(record.value, version: Self.version)
-        let uuid = try message.uuid("notificationUUID")
-        let environment = try message.environment()
-        guard let source = NotificationSource(rawValue: try message.string("source")) else { throw .missing("source") }
-        guard let decoded = message["decoded"], decoded.kind == .object else { throw .missing("decoded") }
-        guard let signedPayload = message["signedPayload"]?.unescapedBytes else { throw .missing("signedPayload") }
-        self.init(
-            notificationUUID: uuid, notificationType: try message.string("notificationType"),
-            subtype: message["subtype"]?.string, environment: environment, bundleId: try message.string("bundleId"),
-            appAppleId: message["appAppleId"]?.int64, originalTransactionId: message["originalTransactionId"]?.string,
-            transactionId: message["transactionId"]?.string,
-            signedDate: message["signedDate"]?.double.map { Date(timeIntervalSince1970: $0 / 1000) },
-            receivedAt: Date(milliseconds: try message.integer("receivedAt")), source: source,
-            traceparent: record.header(Headers.traceparent), decoded: Array(decoded.rawBytes),
-            signedPayload: signedPayload)
+        guard VerifiedValue.isBinary(record.value) else {
+            try self.init(version1: record)
+            return
+        }
+        try self.init(value: record.value, traceparent: record.header(Headers.traceparent))
     }
 
     /// The record that carries the message.
     public func record() -> WireRecord {
-        let uuid = notificationUUID.uuidString.lowercased()
-        var json = JSONWriter(capacity: decoded.count + signedPayload.count + 512)
-        json.beginObject()
-        json.member("version", Self.version)
-        json.member("notificationUUID", uuid)
-        json.member("notificationType", notificationType)
-        json.member("subtype", subtype)
-        json.member("environment", environment.rawValue)
-        json.member("bundleId", bundleId)
-        json.member("appAppleId", appAppleId)
-        json.member("originalTransactionId", originalTransactionId)
-        json.member("transactionId", transactionId)
-        json.member("signedDate", signedDate.map { $0.timeIntervalSince1970 * 1000 })
-        json.member("receivedAt", receivedAt.milliseconds)
-        json.member("source", source.rawValue)
-        json.member("decoded", raw: decoded)
-        // The alphabet of a verified JWS needs no escapes.
-        json.member("signedPayload", raw: [UInt8(ascii: "\"")] + signedPayload + [UInt8(ascii: "\"")])
-        json.endObject()
         var headers = Headers.cloudEvent(
-            id: uuid, type: "apple.app-store.\(notificationType)", environment: environment, bundleId: bundleId)
+            id: notificationUUID.uuidString.lowercased(), type: "apple.app-store.\(notificationType)",
+            environment: environment, bundleId: bundleId, contentType: "application/octet-stream")
         if let traceparent { headers.append(WireHeader(Headers.traceparent, traceparent)) }
-        return WireRecord(key: Array(key.utf8), value: json.bytes, headers: headers)
+        return WireRecord(key: Array(key.utf8), value: value, headers: headers)
     }
 }

@@ -20,8 +20,8 @@ package struct DeadLetterContents: Sendable, Equatable {
     package init(_ letter: DeadLetter) {
         if Topics.unverified.contains(letter.position.topic) {
             self.init(signedPayload: letter.original.value)
-        } else if let notification = try? VerifiedNotification(letter.original) {
-            self.init(signedPayload: notification.signedPayload)
+        } else if let signedPayload = try? VerifiedNotification(letter.original).signedPayload {
+            self.init(signedPayload: signedPayload)
         } else {
             self.init(signedPayload: [])
             payload = (try? JSONDocument(letter.original.value)).map { Array($0.root.rawBytes) }

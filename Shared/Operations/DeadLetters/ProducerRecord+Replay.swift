@@ -20,11 +20,11 @@ extension ProducerRecord {
                     receivedAt: received?.receivedAt ?? letter.rejectedAt, bundleId: received?.bundleId,
                     status: seal.isValid(original) ? received?.status : nil,
                     traceparent: received?.traceparent))
-        } else if let verified {
+        } else if let verified, let signedPayload = try? verified.signedPayload {
             self.init(
                 Topics.received,
                 ReceivedNotification(
-                    signedPayload: verified.signedPayload, source: .replay, receivedAt: verified.receivedAt,
+                    signedPayload: signedPayload, source: .replay, receivedAt: verified.receivedAt,
                     bundleId: verified.bundleId, traceparent: verified.traceparent))
         } else {
             self.init(

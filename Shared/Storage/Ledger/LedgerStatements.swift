@@ -1,3 +1,4 @@
+import Contracts
 import Postgres
 import Subscriptions
 
@@ -153,12 +154,11 @@ enum LedgerStatements {
         where notification.notification_uuid = conflict.notification_uuid
         """)
 
-    static func command(keepingConflictsOf repeated: [LedgerEntry], recordedAt: Date) -> Command {
+    static func command(keepingConflictsOf repeated: [LedgerEntry], recordedAt: Date) throws -> Command {
         Command(
             keepConflicts, recordedAt, repeated.map(\.uuid),
             repeated.map { String(decoding: $0.notification.decoded, as: UTF8.self) },
-            repeated.map(\.notification.signedPayload),
-            repeated.map { SignedOriginal(encoding: $0.notification.signedPayload).blob })
+            try repeated.map { try $0.notification.signedPayload }, repeated.map(\.notification.original.blob))
     }
 
     static let transactionId = Statement("ledger-transaction-id", "select pg_current_xact_id()::text as id")
@@ -174,7 +174,7 @@ enum LedgerStatements {
     /// Inserts the headers first, because the payloads refer to them.
     static func commands(insertingPayloadsOf all: [LedgerEntry], recordedAt: Date) -> [Command] {
         let entries = all.filter(\.keepsPayload)
-        let originals = entries.map { SignedOriginal(encoding: $0.notification.signedPayload) }
+        let originals = entries.map(\.notification.original)
         let headers = SignedOriginal.distinctHeaders(of: originals)
         let places = originals.map { original in
             let places = original.headers.compactMap { headers.place(of: $0[...]) }

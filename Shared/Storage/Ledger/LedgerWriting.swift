@@ -55,7 +55,7 @@ struct LedgerWriting {
     /// Runs after the payloads are written, because it reads them: a copy may repeat an entry of the same batch.
     mutating func keepConflicts(of repeated: [LedgerEntry], recordedAt: Date) throws {
         guard !repeated.isEmpty else { return }
-        try send(LedgerStatements.command(keepingConflictsOf: repeated, recordedAt: recordedAt))
+        try send(try LedgerStatements.command(keepingConflictsOf: repeated, recordedAt: recordedAt))
     }
 
     /// The results of the statements.

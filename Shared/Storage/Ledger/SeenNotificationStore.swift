@@ -29,13 +29,6 @@ public struct SeenNotification: Sendable, Equatable {
         self.isRedelivery = isRedelivery
         self.content = content
     }
-
-    /// For ``content``: FNV-1a. Only Apple can sign the content, so the digest only has to tell different contents apart.
-    public static func digest(of content: [UInt8]) -> Int64 {
-        var digest: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in content { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return Int64(bitPattern: digest)
-    }
 }
 
 /// The deduplicator's filter: which record delivered a notification first.

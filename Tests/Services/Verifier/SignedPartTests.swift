@@ -57,7 +57,7 @@ import Testing
         #expect(verified.transactionId == "1001")
         #expect(verified.signedDate == VerifyTests.now)
         #expect(verified.source == source)
-        #expect(verified.notificationUUID == CompactJWS(verified.signedPayload[...])?.partIdentifier)
+        #expect(try verified.notificationUUID == CompactJWS(verified.signedPayload[...])?.partIdentifier)
         let onWire = try VerifiedNotification(verified.record())
         #expect(try DecodedNotification(decoded: onWire.decoded).transaction == Self.transaction())
     }

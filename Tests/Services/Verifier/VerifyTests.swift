@@ -71,7 +71,7 @@ import Testing
         #expect(verified.environment == .production)
         #expect(verified.originalTransactionId == "1000")
         #expect(verified.signedDate == Self.now)
-        #expect(verified.signedPayload == letter)
+        #expect(try verified.signedPayload == letter)
         #expect(verified.record().key == Array("1000".utf8))
         #expect(try DecodedNotification(decoded: verified.decoded).transaction?.transactionId == "1001")
     }

@@ -17,7 +17,7 @@ import Testing
         #expect(read.notificationType == "V1" && read.subtype == "CANCEL")
         #expect(read.environment == .production && read.bundleId == "com.example.app")
         #expect(read.originalTransactionId == nil && read.transactionId == nil && read.signedDate == nil)
-        #expect(read.signedPayload == [])
+        #expect(try read.signedPayload == [])
         #expect(read.decoded == body)
     }
 

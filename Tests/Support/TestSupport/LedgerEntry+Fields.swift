@@ -75,8 +75,7 @@ extension LedgerEntry {
     }
     /// The field of the notification.
     public var signedPayload: [UInt8] {
-        get { notification.signedPayload }
-        set { notification.signedPayload = newValue }
+        get throws { try notification.signedPayload }
     }
     /// The field of the notification.
     public var traceparent: String? {

@@ -57,7 +57,7 @@ import Testing
         #expect(try ReceivedNotification(record).status == nil)
     }
 
-    @Test func `Verified transaction on its own is encoded as version 1`() throws {
+    @Test func `Verified transaction on its own is encoded as version 2, and version 1 is read`() throws {
         var verified = try Self.verified()
         verified.notificationType = SignedPart.transaction.rawValue
         verified.subtype = nil
@@ -65,14 +65,14 @@ import Testing
         verified.traceparent = nil
         verified.source = .upload
         verified.decoded = Array(#"{"signedTransactionInfo":{"transactionId":"2000000000000002"}}"#.utf8)
-        try expect(verified, isGolden: "verified-transaction.1")
+        try expectBoth(verified, isGolden: "verified-transaction")
     }
 
-    @Test func `Verified notification is encoded as version 1`() throws {
-        try expect(Self.verified(), isGolden: "verified-notification.1")
+    @Test func `Verified notification is encoded as version 2, and version 1 is read`() throws {
+        try expectBoth(Self.verified(), isGolden: "verified-notification")
     }
 
-    @Test func `Verified notification without a purchase is encoded as version 1`() throws {
+    @Test func `Verified notification without a purchase is encoded as version 2, and version 1 is read`() throws {
         var verified = try Self.verified()
         verified.notificationType = "TEST"
         verified.subtype = nil
@@ -81,11 +81,22 @@ import Testing
         verified.transactionId = nil
         verified.signedDate = nil
         verified.traceparent = nil
-        try expect(verified, isGolden: "verified-notification-without-purchase.1")
+        try expectBoth(verified, isGolden: "verified-notification-without-purchase")
     }
 
-    @Test func `Unique notification is encoded as version 1`() throws {
-        try expect(UniqueNotification(unchecked: Self.verified()), isGolden: "verified-notification.1")
+    @Test(arguments: ["verified-notification.1", "verified-notification.2"])
+    func `The deduplicator reads the first fields of both versions and passes the record on unchanged`(name: String)
+        throws
+    {
+        let record = try Golden(text: Self.golden(name)).record
+        let read = try VerifiedRecord(record)
+        let verified = try Self.verified()
+        #expect(read.notificationUUID == verified.notificationUUID)
+        #expect(read.source == .webhook)
+        #expect(read.content == VerifiedRecord.digest(of: verified.decoded))
+        let unique = UniqueNotification(unchecked: read)
+        #expect(unique.record() == record)
+        #expect(try unique.notification() == verified)
     }
 
     @Test func `Dead letter is encoded as version 1`() throws {
@@ -186,14 +197,27 @@ import Testing
     private func expect<Message: TopicMessage & Equatable>(
         _ message: Message, isGolden name: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden/\(name)")
-        let golden = try String(contentsOf: file, encoding: .utf8)
+        let golden = try Self.golden(name)
         #expect(Golden(message.record()).text == golden, sourceLocation: sourceLocation)
         #expect(try Message(Golden(text: golden).record) == message, sourceLocation: sourceLocation)
     }
+
+    /// Written as version 2, and read from version 1 of the release before.
+    private func expectBoth(
+        _ message: VerifiedNotification, isGolden name: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        try expect(message, isGolden: "\(name).2", sourceLocation: sourceLocation)
+        let old = try Golden(text: Self.golden("\(name).1")).record
+        #expect(try VerifiedNotification(old) == message, sourceLocation: sourceLocation)
+    }
+
+    private static func golden(_ name: String) throws -> String {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden/\(name)")
+        return try String(contentsOf: file, encoding: .utf8)
+    }
 }
 
-/// A record as text: the key, a line per header, an empty line, the value.
+/// A record as text: the key, a line per header, an empty line, the value; in hexadecimal where it is no text.
 private struct Golden {
     var record: WireRecord
 
@@ -201,7 +225,8 @@ private struct Golden {
 
     init(text: String) throws {
         let parts = try #require(text.firstRange(of: "\n\n"))
-        record = WireRecord(value: Array(text[parts.upperBound...].dropLast().utf8))
+        let value = text[parts.upperBound...].dropLast()
+        record = WireRecord(value: value.hasPrefix("hex ") ? try Self.bytes(value.dropFirst(4)) : Array(value.utf8))
         for line in text[..<parts.lowerBound].split(separator: "\n") {
             let colon = try #require(line.firstRange(of: ": "))
             let value = String(line[colon.upperBound...])
@@ -215,6 +240,20 @@ private struct Golden {
     var text: String {
         let key = record.key.map { String(decoding: $0, as: UTF8.self) } ?? "none"
         let headers = record.headers.map { "\($0.name): \(String(decoding: $0.value, as: UTF8.self))\n" }
-        return "key: \(key)\n" + headers.joined() + "\n" + String(decoding: record.value, as: UTF8.self) + "\n"
+        let value =
+            record.value.first.map { $0 < 0x20 } ?? false
+            ? "hex " + record.value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            : String(decoding: record.value, as: UTF8.self)
+        return "key: \(key)\n" + headers.joined() + "\n" + value + "\n"
+    }
+
+    private static func bytes(_ hexadecimal: Substring) throws -> [UInt8] {
+        var rest = hexadecimal
+        var bytes: [UInt8] = []
+        while !rest.isEmpty {
+            bytes.append(try #require(UInt8(rest.prefix(2), radix: 16)))
+            rest = rest.dropFirst(2)
+        }
+        return bytes
     }
 }

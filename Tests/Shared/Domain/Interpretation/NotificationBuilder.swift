@@ -103,10 +103,10 @@ extension NotificationBuilder {
             {
             case .forward(let verified):
                 // Over the wire, as between the processes.
-                let read = try VerifiedNotification(verified.record())
+                let read = try VerifiedRecord(verified.record())
                 switch try await deduplicator.process([Delivery(message: read, position: position)])[0] {
                 case .forward(let unique):
-                    switch Update().result(on: unique.verified, at: position) {
+                    switch Update().result(on: unique, at: position) {
                     case .forward(let entry):
                         _ = try await LedgerStore(connection).apply([entry], moving: [], recordedAt: now)
                         outcomes.append(.ledger)

@@ -96,7 +96,7 @@ struct SignedHistory {
             })
         let unique = try verified.map { result in
             guard case .forward(let verified) = result else { throw Rejected(result: "\(result)") }
-            return Delivery(message: UniqueNotification(unchecked: verified), position: position)
+            return Delivery(message: UniqueNotification(verified.record()), position: position)
         }
         return try await Update().process(unique).map { result in
             guard case .forward(let entry) = result else { throw Rejected(result: "\(result)") }

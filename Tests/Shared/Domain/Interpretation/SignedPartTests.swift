@@ -112,7 +112,7 @@ import Testing
             #expect(Set(lines.map(\.notificationUUID)) == Set(entries.map(\.notificationUUID)))
             #expect(lines.allSatisfy { $0.source == "upload" && $0.contentConflicts == 0 })
             for entry in entries {
-                #expect(try await ledger.original(entry.notificationUUID) == entry.signedPayload)
+                #expect(try await ledger.original(entry.notificationUUID) == (try entry.signedPayload))
                 let event = try #require(entry.event)
                 #expect(!event.isLifecycleEvent)
                 #expect(!event.anomalies.contains(.unknownEvent))

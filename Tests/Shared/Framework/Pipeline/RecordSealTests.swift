@@ -96,7 +96,7 @@ import Testing
             signedDate: nil, receivedAt: Date(milliseconds: 0), source: .webhook, traceparent: nil,
             decoded: Array("{}".utf8), signedPayload: Array("a.b.c".utf8))
         try await Self.expectRejected(verified)
-        try await Self.expectRejected(UniqueNotification(unchecked: verified))
+        try await Self.expectRejected(UniqueNotification(verified.record()))
         try await Self.expectRejected(Self.received(.history))
         try await Self.expectRejected(Self.received(.replay))
         for source in [NotificationSource.webhook, .upload] {

@@ -41,7 +41,7 @@ import Testing
             decoded: Array(#"{"signedRenewalInfo":{}}"#.utf8), signedPayload: Array("a.b.c".utf8))
         let replayed = try Self.replayed(verified.record(), from: Topics.verified.name)
         #expect(replayed.bundleId == "com.example.app")
-        #expect(replayed.signedPayload == verified.signedPayload)
+        #expect(try replayed.signedPayload == verified.signedPayload)
         #expect(replayed.receivedAt == Self.time)
     }
 }

@@ -191,7 +191,7 @@ import Testing
             let entry = fixtures.entry()
             var other = entry
             other.decodedPayload = "{\"other\": true}"
-            other.signedPayload = [1, 2, 3]
+            other.notification.original = SignedOriginal(encoding: [1, 2, 3])
             _ = try await LedgerStore(connection).apply(
                 [entry, other, other, entry], moving: [Fixtures.move(0, 4)], recordedAt: Fixtures.now)
             let kept = try await NotificationStore(connection).conflicts(with: entry.notificationUUID)

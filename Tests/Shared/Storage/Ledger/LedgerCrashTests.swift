@@ -43,7 +43,7 @@ import Testing
         try await LedgerStoreTests.use { connection, database async throws in
             var fixtures = Fixtures(seed: 77)
             var entries = fixtures.entries(30)
-            entries[0].signedPayload = SignedOriginalTests.likeApple(seed: 1)
+            entries[0].notification.original = SignedOriginal(encoding: SignedSample.likeApple(seed: 1))
             // With a copy, which has the store look for conflicting contents.
             let batch = entries + [entries[0]]
             let store = LedgerStore(TestDatabase.connection(database))

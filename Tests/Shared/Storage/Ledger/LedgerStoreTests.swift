@@ -58,7 +58,7 @@ import Testing
         try await Self.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 2)
             var entry = fixtures.entry()
-            entry.signedPayload = SignedOriginalTests.likeApple(seed: 9)
+            entry.notification.original = SignedOriginal(encoding: SignedSample.likeApple(seed: 9))
             entry.notificationType = "NEVER_HEARD_OF"
             entry.subtype = "NOR_OF_THIS"
             _ = try await LedgerStore(connection).apply(
@@ -72,7 +72,7 @@ import Testing
             #expect(line.receivedAt == entry.receivedAt)
             #expect(line.environment == .production)
             #expect(line.source == "webhook")
-            #expect(try await store.original(entry.notificationUUID) == entry.signedPayload)
+            #expect(try await store.original(entry.notificationUUID) == (try entry.signedPayload))
             #expect(try await store.decoded(entry.notificationUUID) == entry.decodedPayload)
             #expect(try await store.original(UUID()) == nil)
         }
@@ -102,13 +102,13 @@ import Testing
             func saying(_ words: String, signed: String) -> LedgerEntry {
                 var other = entry
                 other.decodedPayload = "{\"other\": \"\(words)\"}"
-                other.signedPayload = Array(signed.utf8)
+                other.notification.original = SignedOriginal(encoding: Array(signed.utf8))
                 return other
             }
             let (other, third) = (saying("b", signed: "b.b.b"), saying("c", signed: "c.c.c"))
             var resigned = entry
-            resigned.signedPayload = Array("d.d.d".utf8)
-            let reread = saying("a", signed: String(decoding: entry.signedPayload, as: UTF8.self))
+            resigned.notification.original = SignedOriginal(encoding: Array("d.d.d".utf8))
+            let reread = saying("a", signed: String(decoding: try entry.signedPayload, as: UTF8.self))
             let store = LedgerStore(connection)
             let batches = [
                 ([entry, other], 1), ([other, entry], 0), ([other], 0), ([third, third], 1), ([resigned, reread], 0),
@@ -124,7 +124,7 @@ import Testing
             let ledger = NotificationStore(connection)
             #expect(try #require(try await ledger.page().first).contentConflicts == 2)
             let kept = try await ledger.conflicts(with: entry.notificationUUID)
-            #expect(Set(kept.map(\.signedOriginal)) == [other.signedPayload, third.signedPayload])
+            #expect(try Set(kept.map(\.signedOriginal)) == [other.signedPayload, third.signedPayload])
             #expect(try await ledger.decoded(entry.notificationUUID) == entry.decodedPayload)
         }
     }

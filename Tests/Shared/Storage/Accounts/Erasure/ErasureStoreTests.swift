@@ -36,7 +36,7 @@ import Testing
         entry.notification.decoded = Array(payload.utf8)
         let encoded = Data(payload.utf8).base64EncodedString().replacing("=", with: "").replacing("+", with: "-")
             .replacing("/", with: "_")
-        entry.signedPayload = Array("e30.\(encoded).c2ln".utf8)
+        entry.notification.original = SignedOriginal(encoding: Array("e30.\(encoded).c2ln".utf8))
         return entry
     }
 
@@ -92,7 +92,7 @@ import Testing
             // The same uuid with other content.
             var conflict = entries[0]
             conflict.notification.decoded += Array(" ".utf8)
-            conflict.signedPayload += Array("AA".utf8)
+            conflict.notification.original = SignedOriginal(encoding: try conflict.signedPayload + Array("AA".utf8))
             try await apply([conflict], connection)
             let account = try #require(UUID(uuidString: token))
             let records = CustomerRecords(connection)

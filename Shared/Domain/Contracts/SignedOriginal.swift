@@ -3,7 +3,7 @@
 /// Of 20 KB per notification 17 are copies of one header segment (the certificate chain), and the rest is base64 inside
 /// base64. The compact form refers to a header once and holds payloads decoded. Bytes that would not be restored exactly
 /// (base64 that is not canonical, or no JWS at all) are stored verbatim.
-public struct SignedOriginal: Sendable, Equatable {
+public struct SignedOriginal: Sendable, Hashable {
     /// A format byte, then the verbatim bytes or the compact form.
     public var blob: [UInt8]
     /// The long header segments, as text, each once, in the order the blob refers to them.
@@ -49,8 +49,25 @@ public struct SignedOriginal: Sendable, Equatable {
 }
 
 extension SignedOriginal {
+    /// The JSON that was signed, each nested JWS replaced, its quotation marks included, by the JSON that it signs; nil where the
+    /// bytes are kept verbatim.
+    ///
+    /// Reads all of the blob, so what this reads ``original()`` can restore.
+    func document() throws(Damage) -> [UInt8]? {
+        guard blob.first == SignedOriginalFormat.compact else {
+            _ = try original()
+            return nil
+        }
+        var reader = SignedOriginalReader(rest: blob.dropFirst(), headers: headers)
+        let document = try reader.document(depth: 0)
+        guard reader.rest.isEmpty else { throw Damage(description: "the stored original has trailing bytes") }
+        return document
+    }
+}
+
+extension SignedOriginal {
     /// The headers of many originals, each once. Compared rather than hashed, because a batch has one or two.
-    static func distinctHeaders(of originals: [SignedOriginal]) -> [[UInt8]] {
+    package static func distinctHeaders(of originals: [SignedOriginal]) -> [[UInt8]] {
         var distinct: [[UInt8]] = []
         for original in originals {
             for header in original.headers where distinct.place(of: header[...]) == nil { distinct.append(header) }
@@ -61,7 +78,7 @@ extension SignedOriginal {
 
 extension [[UInt8]] {
     /// The index of the first occurrence of a byte.
-    func place(of header: ArraySlice<UInt8>) -> Int? { firstIndex { $0[...].isSame(as: header) } }
+    package func place(of header: ArraySlice<UInt8>) -> Int? { firstIndex { $0[...].isSame(as: header) } }
 }
 
 extension ArraySlice<UInt8> {

@@ -103,15 +103,3 @@ enum NestedJWS {
         }
     }
 }
-
-extension [UInt8] {
-    /// Appends a number with seven bits per byte, lowest first.
-    fileprivate mutating func append(varint number: Int) {
-        var rest = UInt(number)
-        while rest >= 0x80 {
-            append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        append(UInt8(rest))
-    }
-}

@@ -2,32 +2,11 @@ import Signatures
 import TestSupport
 import Testing
 
-@testable import Storage
+@testable import Contracts
 
 @Suite struct SignedOriginalTests {
-    static func segment(_ text: some Sequence<UInt8>) -> String {
-        String(decoding: Base64.encode(Array(text), .url), as: UTF8.self)
-    }
-
-    static func random(_ count: Int, _ generator: inout SeededGenerator) -> [UInt8] {
-        (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
-    }
-
-    /// Three signed objects under one long header, like Apple's.
-    static func likeApple(seed: UInt64, header: [UInt8]? = nil) -> [UInt8] {
-        var generator = SeededGenerator(state: seed)
-        let header = segment(header ?? random(4500, &generator))
-        func sign(_ payload: String) -> String {
-            "\(header).\(segment(payload.utf8)).\(segment(random(64, &generator)))"
-        }
-        let transaction = sign("{\"transactionId\":\"\(seed)\",\"price\":9990}")
-        let renewal = sign("{\"autoRenewStatus\":1,\"x\":\"a.b.c\"}")
-        let parts = "\"signedTransactionInfo\":\"\(transaction)\",\"signedRenewalInfo\":\"\(renewal)\""
-        return Array(sign("{\"data\":{\(parts)},\"v\":\"2.0\"}").utf8)
-    }
-
     @Test func `SignedOriginal restores an original like Apple's exactly and holds its header once`() throws {
-        let original = Self.likeApple(seed: 1)
+        let original = SignedSample.likeApple(seed: 1)
         let packed = SignedOriginal(encoding: original)
         #expect(packed.headers.count == 1)
         #expect(packed.blob.count < 500)
@@ -37,9 +16,12 @@ import Testing
 
     @Test func `Two headers are two references`() throws {
         var generator = SeededGenerator(state: 2)
-        let inner = Self.likeApple(seed: 3)
+        let inner = SignedSample.likeApple(seed: 3)
         let payload = Array("{\"signedTransactionInfo\":\"".utf8) + inner + Array("\"}".utf8)
-        let text = [Self.segment(Self.random(300, &generator)), Self.segment(payload), Self.segment([1, 2])]
+        let text = [
+            SignedSample.segment(SignedSample.random(300, &generator)), SignedSample.segment(payload),
+            SignedSample.segment([1, 2]),
+        ]
         let original = Array(text.joined(separator: ".").utf8)
         let packed = SignedOriginal(encoding: original)
         #expect(packed.headers.count == 2)
@@ -58,7 +40,7 @@ import Testing
     @Test(arguments: 0..<8 as Range<UInt64>)
     func `A damaged original is restored exactly`(seed: UInt64) throws {
         var generator = SeededGenerator(state: seed)
-        let intact = Self.likeApple(seed: seed)
+        let intact = SignedSample.likeApple(seed: seed)
         for _ in 0..<20 {
             var original = intact
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
@@ -83,7 +65,7 @@ import Testing
             let count = Int.random(in: 0..<400, using: &generator)
             let original = (0..<count).map { _ in alphabet.randomElement(using: &generator) ?? 0 }
             #expect(try SignedOriginal(encoding: original).original() == original)
-            let payload = "e30.\(Self.segment(original)).AAAA"
+            let payload = "e30.\(SignedSample.segment(original)).AAAA"
             #expect(try SignedOriginal(encoding: Array(payload.utf8)).original() == Array(payload.utf8))
         }
     }
@@ -91,7 +73,7 @@ import Testing
     @Test(arguments: 0..<4 as Range<UInt64>)
     func `A damaged blob is an error or other bytes, never a crash`(seed: UInt64) {
         var generator = SeededGenerator(state: seed)
-        let original = Self.likeApple(seed: seed)
+        let original = SignedSample.likeApple(seed: seed)
         let packed = SignedOriginal(encoding: original)
         for _ in 0..<100 {
             var damaged = packed
@@ -108,7 +90,7 @@ import Testing
     }
 
     @Test func `SignedOriginal fails where its header is missing`() {
-        var packed = SignedOriginal(encoding: Self.likeApple(seed: 5))
+        var packed = SignedOriginal(encoding: SignedSample.likeApple(seed: 5))
         packed.headers = []
         #expect(throws: SignedOriginal.Damage.self) { try packed.original() }
     }

@@ -18,6 +18,38 @@ struct SignedOriginalReader {
         return text
     }
 
+    /// As ``SignedOriginal/document()``.
+    mutating func document(depth: Int) throws(SignedOriginal.Damage) -> [UInt8] {
+        guard depth < SignedOriginalFormat.deepest else {
+            throw SignedOriginal.Damage(description: "the stored original is nested too deeply")
+        }
+        _ = try header()
+        var document: [UInt8] = []
+        document.reserveCapacity(rest.count)
+        var isBehindNested = false
+        while true {
+            let mark = try varint()
+            if mark == 1 {
+                guard !isBehindNested, document.last == UInt8(ascii: "\"") else {
+                    throw SignedOriginal.Damage(description: "the stored original has a nested JWS outside of a string")
+                }
+                document.removeLast()
+                document.append(contentsOf: try self.document(depth: depth + 1))
+                isBehindNested = true
+            } else {
+                let piece = try take(mark >> 1)
+                guard !isBehindNested || piece.first == UInt8(ascii: "\"") else {
+                    throw SignedOriginal.Damage(description: "the stored original has a nested JWS outside of a string")
+                }
+                document.append(contentsOf: isBehindNested ? piece.dropFirst() : piece)
+                isBehindNested = false
+                if mark == 0 { break }
+            }
+        }
+        _ = try take(try varint())
+        return document
+    }
+
     private mutating func header() throws(SignedOriginal.Damage) -> [UInt8] {
         let reference = try varint()
         guard reference > 0 else {
@@ -50,13 +82,9 @@ struct SignedOriginalReader {
     }
 
     private mutating func varint() throws(SignedOriginal.Damage) -> Int {
-        var number = 0
-        // Eight bytes hold 56 bits: enough for any length, without overflow.
-        for shift in stride(from: 0, to: 56, by: 7) {
-            guard let byte = rest.popFirst() else { break }
-            number |= Int(byte & 0x7f) << shift
-            if byte & 0x80 == 0 { return number }
+        guard let number = rest.popVarint() else {
+            throw SignedOriginal.Damage(description: "the stored original holds a number that does not end")
         }
-        throw SignedOriginal.Damage(description: "the stored original holds a number that does not end")
+        return number
     }
 }
