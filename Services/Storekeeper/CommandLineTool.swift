@@ -23,7 +23,8 @@ struct CommandLineTool: ParsableCommand {
             CommandGroup(
                 name: "Inspect:",
                 subcommands: [
-                    Status.self, Events.self, DeadLetters.self, EntitlementsCommand.self, Customers.self, Products.self,
+                    Status.self, Events.self, DeadLetters.self, RecordsCommand.self, EntitlementsCommand.self,
+                    Customers.self, Products.self,
                     CoverageCommand.self, Audit.self, Verify.self, Config.self,
                 ]),
             CommandGroup(

@@ -24,8 +24,13 @@ package struct DeadLetterContents: Sendable, Equatable {
             self.init(signedPayload: signedPayload)
         } else {
             self.init(signedPayload: [])
-            payload = (try? JSONDocument(letter.original.value)).map { Array($0.root.rawBytes) }
+            payload = Self.json(in: letter.original.value)
         }
+    }
+
+    /// The JSON that the bytes are, or the payload of the compact JWS that they are; nil of any other.
+    package static func json(in bytes: [UInt8]) -> [UInt8]? {
+        (try? JSONDocument(bytes)).map { Array($0.root.rawBytes) } ?? DeadLetterContents(signedPayload: bytes).payload
     }
 
     /// Reads a posted body.

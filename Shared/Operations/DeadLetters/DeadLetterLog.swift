@@ -19,25 +19,23 @@ package struct StoredDeadLetter: Sendable {
 package struct DeadLetterLog: Sendable {
     /// The cluster that the offsets belong to.
     package let cluster: String
-    private let consumer: Consumer
+    private let reader: TopicReader
 
     private static let topic = Topics.rejected
-    /// How long to wait for records that the watermarks announce.
-    private static let patience: Duration = .seconds(20)
 
     package init(_ configuration: KafkaConfiguration) async throws {
-        consumer = try Consumer(configuration, group: "\(ServiceName.storekeeper.group).dead-letters", logger: .silent)
-        cluster = try await consumer.clusterId()
+        reader = try TopicReader(configuration, purpose: "dead-letters")
+        cluster = try await reader.consumer.clusterId()
     }
 
-    package func close() async { await consumer.close(deadline: .seconds(1)) }
+    package func close() async { await reader.close() }
 
     /// The dead letters of the topic, partition by partition; records of any other form are skipped.
     /// - Parameter newest: maximum per partition; nil reads all of them.
     package func letters(newest: Int64? = nil) async throws -> [StoredDeadLetter] {
         var bounds: [TopicPartition: Range<Int64>] = [:]
         let partitions = TopicPartition.all(of: Self.topic.name, count: Self.topic.route.partitions)
-        for (partition, (low, high)) in zip(partitions, try await consumer.watermarks(partitions)) {
+        for (partition, (low, high)) in zip(partitions, try await reader.consumer.watermarks(partitions)) {
             let first = newest.map { max(low, high - $0) } ?? low
             if first < high { bounds[partition] = first..<high }
         }
@@ -50,7 +48,7 @@ package struct DeadLetterLog: Sendable {
         var bounds: [TopicPartition: Range<Int64>] = [:]
         let byPartition = Dictionary(grouping: ids) { TopicPartition(topic: Self.topic.name, partition: $0.partition) }
         let partitions = byPartition.keys.sorted()
-        for (partition, (low, high)) in zip(partitions, try await consumer.watermarks(partitions)) {
+        for (partition, (low, high)) in zip(partitions, try await reader.consumer.watermarks(partitions)) {
             let offsets = (byPartition[partition] ?? []).map(\.offset)
             if let outside = offsets.first(where: { !(low..<high).contains($0) }) {
                 let number = partition.partition
@@ -69,37 +67,11 @@ package struct DeadLetterLog: Sendable {
         return letters
     }
 
-    /// Call once: the assignment stays until the consumer closes.
     private func read(_ bounds: [TopicPartition: Range<Int64>]) async throws -> [StoredDeadLetter] {
-        guard !bounds.isEmpty else { return [] }
-        try await consumer.assign(bounds.map { TopicPartitionOffset($0.key, offset: $0.value.lowerBound) })
-        var open = bounds
-        var letters: [StoredDeadLetter] = []
-        var lastRecord = ContinuousClock.now
-        while !open.isEmpty {
-            guard case .records(let records) = try await consumer.turn(limit: 500, wait: .seconds(1)) else {
-                guard ContinuousClock.now - lastRecord < Self.patience else {
-                    throw OperationError(
-                        "Kafka returned no record of \(Self.topic.name) within 20 s; check the broker's health")
-                }
-                continue
-            }
-            lastRecord = .now
-            for record in records {
-                guard let range = open[record.topicPartition] else { continue }
-                if record.offset >= range.upperBound - 1 { open[record.topicPartition] = nil }
-                guard range.contains(record.offset), let letter = try? DeadLetter(WireRecord(record)) else { continue }
-                letters.append(
-                    StoredDeadLetter(DeadLetterID(partition: record.partition, offset: record.offset), letter))
+        try await reader.read(bounds).compactMap { record in
+            (try? DeadLetter(WireRecord(record))).map {
+                StoredDeadLetter(DeadLetterID(partition: record.partition, offset: record.offset), $0)
             }
         }
-        return letters
-    }
-}
-
-extension WireRecord {
-    package init(_ record: ConsumerRecord) {
-        self.init(
-            key: record.key, value: record.value, headers: record.headers.map { WireHeader($0.name, $0.value) })
     }
 }
