@@ -88,7 +88,18 @@ struct DevRun: Sendable {
             paceURL: services.forgets ? "http://127.0.0.1:\(pacePort)/backlog" : nil, plan: services.processes.plan)
         let simulator = try await simulatorRun.start(with: services.spawner)
         do {
-            let report = try await follow(simulator, simulatorRun, observer, isEnough)
+            let report = try await withThrowingTaskGroup(of: Void.self) { group in
+                // A counted run is compared with what was planned; it has no customers beside it.
+                if options.count == 0, enough == nil, let api = services.api {
+                    group.addTask {
+                        do {
+                            try await LivingCustomers(control: simulatorRun.control, api: api, show: show).begin()
+                        } catch  where !(error is CancellationError) { show.say("\(error)") }
+                    }
+                }
+                defer { group.cancelAll() }
+                return try await follow(simulator, simulatorRun, observer, isEnough)
+            }
             await simulator.stop(deadline: .seconds(5))
             return report
         } catch {

@@ -19,6 +19,8 @@ struct DevelopmentEnvironment: Sendable {
         /// Whether the broker is the embedded one, which drops old records.
         let forgets: Bool
         let databaseURL: String
+        /// Nil where no API runs.
+        let api: DevelopmentAPI?
     }
 
     var binaries: InstalledBinaries
@@ -93,11 +95,11 @@ struct DevelopmentEnvironment: Sendable {
                 let plan = try plan(directory, kafka, forgets: forgets, databaseURL)
                 _ = try DevelopmentAuthority.loadOrCreate(in: URL(fileURLWithPath: plan.authority), now: now())
                 let spawner = Spawner()
-                return try await withLine(plan, spawner, say) { processes in
+                return try await withLine(plan, spawner, say) { processes, api in
                     try await body(
                         RunningServices(
                             processes: processes, spawner: spawner, kafka: kafka, forgets: forgets,
-                            databaseURL: databaseURL))
+                            databaseURL: databaseURL, api: api))
                 }
             }
         }
@@ -145,23 +147,23 @@ struct DevelopmentEnvironment: Sendable {
 
     private func withLine<Result>(
         _ plan: ProcessPlan, _ spawner: Spawner, _ say: (String) -> Void,
-        _ body: (ServiceProcesses) async throws -> Result
+        _ body: (ServiceProcesses, DevelopmentAPI?) async throws -> Result
     ) async throws -> Result {
         let processes = ServiceProcesses(try await SetupRun(plan: plan, spawner: spawner).run(), spawner: spawner)
         do {
             say("Starting the services; logs are in \(processes.plan.logDirectory)")
             try await processes.start()
-            try processes.plan.writeOperatorFile()
-            say("To use other commands in another terminal: . \(processes.plan.operatorFile)")
+            var api: DevelopmentAPI?
             if let address = await processes.address(of: .api) {
-                let key = try await DevelopmentKey(databaseURL: plan.databaseURL, now: now()).create()
-                say("To ask the API: curl -H 'Authorization: Bearer \(key)' '\(address)/v1/events?limit=1'")
+                api = try await DevelopmentAPI(address: address, databaseURL: plan.databaseURL, now: now())
             }
+            try processes.plan.writeOperatorFile(further: api?.variables ?? [:])
+            say("To use other commands in another terminal: . \(processes.plan.operatorFile)")
             if await processes.address(of: .console) != nil {
                 let link = try await DevelopmentLink(databaseURL: plan.databaseURL, now: now()).create()
                 say("Console, signed in by this link once within 5 minutes: \(link.address(at: plan.consoleAddress))")
             }
-            let result = try await body(processes)
+            let result = try await body(processes, api)
             await processes.stop()
             return result
         } catch {

@@ -1,23 +1,27 @@
+import Contracts
 import Foundation
 import Logging
 import Postgres
 import Storage
 
-/// An API key for a development run, for the sandbox, made at every start.
+/// An API key for a development run, made at every start.
 struct DevelopmentKey: Sendable {
     var databaseURL: String
+    var environment = StoreEnvironment.sandbox
+    /// Apps that it is for; none is all.
+    var bundleIds: [String] = []
     var now: Date
 
     /// - Returns: the key. It ends after a day.
     func create() async throws -> String {
-        let secret = ClientKeySecret(environment: .sandbox, random: (0..<32).map { _ in .random(in: 0...255) })
+        let secret = ClientKeySecret(environment: environment, random: (0..<32).map { _ in .random(in: 0...255) })
         let connection = PostgresConnection(
             PostgresConfiguration(url: databaseURL, applicationName: "storekeeper dev"), logger: .silent)
         try await ClientKeyStore(connection).add(
             ClientKey(
-                id: UUID(), name: "storekeeper dev", environment: .sandbox,
+                id: UUID(), name: "storekeeper dev", environment: environment,
                 scopes: Set(APIScope.allCases).subtracting([.purchasesAssign]),
-                bundleIds: [], digest: secret.digest, createdAt: now, expiresAt: now.addingTimeInterval(86_400)))
+                bundleIds: bundleIds, digest: secret.digest, createdAt: now, expiresAt: now.addingTimeInterval(86_400)))
         await connection.close()
         return secret.text
     }

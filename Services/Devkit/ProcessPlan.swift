@@ -133,11 +133,12 @@ struct ProcessPlan: Sendable {
     var operatorFile: String { directory + "/environment" }
 
     /// Writes the shell file, readable by this user only: a URL may contain a password.
-    func writeOperatorFile() throws {
+    /// - Parameter further: variables that the documentation's command lines use.
+    func writeOperatorFile(further: [String: String] = [:]) throws {
         // Another terminal also needs this terminal's settings for broker and database.
         let own = operatorEnvironment.filter { name, value in
             inherited[name] != value || name.hasPrefix("KAFKA_") || name.hasPrefix("PG")
-        }
+        }.merging(further) { _, further in further }
         let lines = own.sorted { $0.key < $1.key }.map { name, value in
             "export \(name)='\(value.replacing("'", with: #"'\''"#))'\n"
         }
@@ -155,7 +156,7 @@ struct ProcessPlan: Sendable {
             .merging(trust.merging(api) { _, ours in ours }) { _, ours in ours }
             .merging(recordKeys) { _, ours in ours }
             .merging(webhookKey) { _, ours in ours }
-            .merging(["STOREKEEPER_CONSOLE_URL": consoleAddress]) { _, ours in ours }
+            .merging(["STOREKEEPER_CONSOLE_URL": consoleAddress, "SIMULATOR_URL": apiAddress]) { _, ours in ours }
     }
 
     /// Logs in as the user of the URL and assumes the role.

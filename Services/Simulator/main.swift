@@ -10,7 +10,8 @@ Task {
 do {
     var command = try SimulatorCommand.parseAsRoot()
     if let work = command as? any SimulatorWork {
-        try await work.run(in: CommandContext(now: { Date() }, stop: stop))
+        try await work.run(
+            in: CommandContext(now: { Date() }, stop: stop, environment: ProcessInfo.processInfo.environment))
     } else {
         // Only --help is left.
         try command.run()

@@ -36,7 +36,8 @@ struct CommandLineTool: ParsableCommand {
             CommandGroup(
                 name: "Run and deploy:",
                 subcommands: [
-                    Dev.self, Keys.self, WebhooksCommand.self, ConsoleCommand.self, ACLs.self, Healthcheck.self,
+                    Dev.self, SimulatorCommand.self, Keys.self, WebhooksCommand.self, ConsoleCommand.self, ACLs.self,
+                    Healthcheck.self,
                 ]),
         ])
 

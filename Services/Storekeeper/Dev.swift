@@ -1,6 +1,5 @@
 import ArgumentParser
 import Commands
-import Foundation
 
 /// `storekeeper dev`: starts `devkit dev`. A broker, a Postgres server and certificates for development are not part of the
 /// programs that run in production.
@@ -17,10 +16,6 @@ struct Dev: Subcommand {
     var options: [String] = []
 
     func run(in context: CommandContext) async throws {
-        let program = try InstalledBinaries(beside: context.executable).path(of: "devkit")
-        let words = [program, "dev"] + options
-        var arguments = words.map { strdup($0) } + [nil]
-        execv(program, &arguments)
-        throw CommandError("\(program) cannot be started: \(String(cString: strerror(errno)))")
+        try InstalledBinaries(beside: context.executable).become("devkit", ["dev"] + options)
     }
 }

@@ -24,4 +24,13 @@ package struct InstalledBinaries: Sendable {
         }
         return path
     }
+
+    /// Runs another program in place of this one.
+    /// - Throws: where it cannot be started; otherwise this does not return.
+    package func become(_ name: String, _ arguments: [String]) throws(CommandError) -> Never {
+        let program = try path(of: name)
+        var words = ([program] + arguments).map { strdup($0) } + [nil]
+        execv(program, &words)
+        throw CommandError("\(program) cannot be started: \(String(cString: strerror(errno)))")
+    }
 }

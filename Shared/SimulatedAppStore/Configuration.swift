@@ -106,6 +106,11 @@ struct RunOptions: ParsableArguments {
     @Flag(help: "Sign everything before sending the first notification; needs --count or --scenario.")
     var presigned = false
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Random customers buy; without them only what is ordered by command or through the API is sent.")
+    var randomPurchases = true
+
     @Option(help: "Maximum number of concurrent deliveries.")
     var concurrency = 64
 
@@ -192,6 +197,9 @@ struct RunOptions: ParsableArguments {
             problems.append(
                 "--presigned needs --count or --scenario: a run without end cannot be signed before it begins")
         }
+        if !randomPurchases, count > 0 || scenario != nil || mix != nil || presigned {
+            problems.append("--no-random-purchases goes without --count, --scenario, --mix and --presigned")
+        }
         if plays < 1 { problems.append("--plays must be at least 1") }
         if !problems.isEmpty { throw ValidationError(problems.joined(separator: "; ")) }
     }
@@ -235,6 +243,7 @@ struct RunOptions: ParsableArguments {
                 scale: retryScale, retriesSandbox: retrySandbox, retriesBadRequests: !noRetryBadRequest),
             concurrency: concurrency, rate: rate, reportedPurchases: reportedPurchases)
         plan.isPresigned = presigned
+        plan.hasRandomPurchases = randomPurchases
         return plan
     }
 }

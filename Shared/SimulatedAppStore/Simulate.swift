@@ -8,6 +8,8 @@ import Synchronization
 struct Simulate: Sendable {
     /// How long the loop sleeps at most before it checks for a signal or for room.
     private static let patience: Duration = .milliseconds(50)
+    /// How long a run is silent.
+    private static let progressInterval: Duration = .seconds(3)
     /// Notifications that one task signs ahead.
     private static let portion = 250
 
@@ -29,6 +31,8 @@ struct Simulate: Sendable {
     var deliveryService: DeliveryService?
     /// Nil where simulated apps upload nothing.
     var uploadTarget: UploadTarget?
+    /// Gets a line of progress every few seconds while something is sent.
+    var tell: (@Sendable (String) -> Void)?
 
     private enum Event: Sendable {
         /// With the answers to uploads beside it.
@@ -70,10 +74,16 @@ struct Simulate: Sendable {
         var lastAnswer = start
         var pace = Pace(rate: plan.rate)
         var count = Count(reportedPurchases: plan.reportedPurchases)
+        var told = (at: start, line: "")
         try await withThrowingTaskGroup(of: Event.self) { group in
             var underway = 0
             var alarm: ContinuousClock.Instant?
             loop: while true {
+                if let tell, clock.now - told.at >= Self.progressInterval {
+                    let line = count.progress(planned: plan.count)
+                    if line != told.line { tell(line) }
+                    told = (clock.now, line)
+                }
                 switch turn(underway: underway, pace: pace, deliveryService: deliveryService, at: clock.now) {
                 case .begin(let work):
                     if case .new(let pending) = work {
@@ -123,13 +133,14 @@ struct Simulate: Sendable {
         underway: Int, pace: Pace, deliveryService: DeliveryService, at instant: ContinuousClock.Instant
     ) -> Turn {
         if stop.isOn { deliveryService.withOutbox { $0.stop() } }
+        let moment = present()
+        if let pending = deliveryService.withOutbox({ $0.takeCommanded(now: moment) }) { return .begin(.new(pending)) }
         guard underway < plan.concurrency else { return .await }
         let soon = instant + Self.patience
         if !stop.isOn {
             if let slot = pace.wait(at: instant) { return .pause(until: min(slot, soon)) }
             if let backlog, !backlog.hasRoom { return .pause(until: soon) }
         }
-        let moment = present()
         return switch deliveryService.withOutbox({ $0.next(at: instant, now: moment) }) {
         case .send(let pending): .begin(.new(pending))
         case .sendAgain(let delivery): .begin(.again(delivery))

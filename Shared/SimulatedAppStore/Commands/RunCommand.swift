@@ -10,7 +10,8 @@ struct RunCommand: SimulatorWork {
         discussion: """
             With --api-address it also answers the App Store Server API about what it sent: history, statuses, test \
             notifications and the rest. The same address has GET /simulator/progress (what was sent so far), GET \
-            /simulator/customers (ids to ask about), GET, POST and DELETE /simulator/faults (see --api-fault), and GET and \
+            /simulator/customers (ids to ask about), /simulator/purchases and /simulator/products (what `simulator buy` and \
+            `simulator trigger` use), GET, POST and DELETE /simulator/faults (see --api-fault), and GET and \
             POST /simulator/keys, DELETE /simulator/keys/KEYID (key rotation).
 
             Examples:
@@ -53,6 +54,9 @@ struct RunCommand: SimulatorWork {
         try Target.validate(target, as: "--target")
         if let paceURL { try Target.validate(paceURL, as: "--pace-url") }
         if timeout <= 0 { throw ValidationError("--timeout must be above 0") }
+        if !options.randomPurchases, api.address == nil {
+            throw ValidationError("--no-random-purchases needs --api-address: nothing could be ordered without it")
+        }
     }
 
     func run(in context: CommandContext) async throws {
@@ -69,6 +73,7 @@ struct RunCommand: SimulatorWork {
         var simulate = Simulate(
             plan: plan, signer: signer, target: Target(client: client, url: target, timeout: .seconds(timeout)),
             record: recordWriter, backlog: backlog, stop: context.stop, present: now, now: context.now)
+        if !json { simulate.tell = { try? FileHandle.standardError.write(contentsOf: Data("\($0)\n".utf8)) } }
         if let url = uploads.url {
             simulate.uploadTarget = UploadTarget(
                 target: Target(client: client, url: url, timeout: .seconds(timeout)), keys: try uploads.tokens())
@@ -109,10 +114,15 @@ struct RunCommand: SimulatorWork {
         let control = ServerControl(
             historyStore: historyStore, deliveryService: deliveryService, keys: keys,
             keyFiles: given.isEmpty ? files : nil, faults: faults,
+            purchases: PurchaseControl(
+                apps: simulate.plan.apps, historyStore: historyStore, deliveryService: deliveryService,
+                signer: simulate.signer, present: simulate.present),
             now: simulate.now)
         var simulate = simulate
         simulate.historyStore = historyStore
         simulate.deliveryService = deliveryService
+        simulate.tell?(
+            "The App Store Server API answers on http://\(host):\(port) until Ctrl-C, also after everything was sent")
         return try await ServedRun(
             simulate: simulate, server: StoreServer(api: store, control: control), host: host, port: port,
             portFile: api.portFile

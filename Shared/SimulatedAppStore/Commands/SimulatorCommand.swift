@@ -13,6 +13,7 @@ package struct SimulatorCommand: ParsableCommand {
             Examples:
               simulator run --target http://127.0.0.1:8080/v1/notifications --authority authority --count 1000
               simulator run --target http://127.0.0.1:8080/v1/notifications --authority authority --scenario win-back
+              simulator buy premium.monthly --account 7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b
               simulator scenarios
               simulator make --case refunded --authority authority
 
@@ -20,7 +21,8 @@ package struct SimulatorCommand: ParsableCommand {
             exhausted, or the simulator failed; 64 invalid command line.
             """,
         subcommands: [
-            RunCommand.self, ScenariosCommand.self, CoverageCommand.self, MakeCommand.self, SendCommand.self,
+            RunCommand.self, BuyCommand.self, TriggerCommand.self, PurchasesCommand.self, ProductsCommand.self,
+            ScenariosCommand.self, CoverageCommand.self, MakeCommand.self, SendCommand.self,
             OCSPCommand.self,
         ])
 
@@ -32,15 +34,20 @@ package protocol SimulatorWork: ParsableCommand {
     func run(in context: CommandContext) async throws
 }
 
-/// The clock and the signals, passed on from main.
+/// The clock, the signals and the environment, passed on from main.
 package struct CommandContext: Sendable {
     var now: @Sendable () -> Date
     /// Turned on by SIGTERM and SIGINT.
     var stop: StopSwitch
+    /// The environment variables.
+    var environment: [String: String]
 
-    package init(now: @escaping @Sendable () -> Date, stop: StopSwitch) {
+    package init(
+        now: @escaping @Sendable () -> Date, stop: StopSwitch, environment: [String: String] = [:]
+    ) {
         self.now = now
         self.stop = stop
+        self.environment = environment
     }
 }
 

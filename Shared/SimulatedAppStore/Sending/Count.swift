@@ -38,6 +38,14 @@ struct Count: Sendable {
         tally.uploads[answer.status.map(String.init) ?? answer.failure ?? "no answer", default: 0] += 1
     }
 
+    /// One line while the run lasts.
+    /// - Parameter planned: distinct notifications in all; 0 is unlimited.
+    func progress(planned: Int) -> String {
+        let given = tally.givenUp > 0 ? ", \(tally.givenUp) given up" : ""
+        return
+            "\(tally.notifications)\(planned > 0 ? " of \(planned)" : "") notifications sent, \(tally.accepted) accepted\(given)"
+    }
+
     func tally(unfinished: Int, duration: Duration) -> Tally {
         var tally = tally
         if reportedPurchases > 0 { tally.expectedAccess = access }

@@ -6,7 +6,7 @@ final class DeliveryService: Sendable {
 
     init(_ outbox: Outbox) { self.outbox = Mutex(outbox) }
 
-    func withOutbox<Result: Sendable>(_ body: (inout Outbox) -> Result) -> Result {
-        outbox.withLock { body(&$0) }
+    func withOutbox<Result: Sendable>(_ body: (inout Outbox) throws -> Result) rethrows -> Result {
+        try outbox.withLock { try body(&$0) }
     }
 }

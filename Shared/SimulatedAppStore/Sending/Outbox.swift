@@ -3,7 +3,7 @@ import struct Foundation.UUID
 
 /// Decides what is sent next, and when: pure, without a clock, a network or a signature.
 ///
-/// Four queues: ordered by the API, due retries, repetitions, new notifications.
+/// Five queues: purchases by command, ordered by the API, due retries, repetitions, new notifications.
 struct Outbox: Sendable {
     typealias Instant = ContinuousClock.Instant
 
@@ -32,6 +32,10 @@ struct Outbox: Sendable {
     /// Made ahead, the next one last.
     private var prepared: [PendingNotification] = []
     private var ordered = PendingQueue()
+    /// Of purchases by command: one after the other, so that they arrive in their order.
+    private var commanded = PendingQueue()
+    /// The uuid of the one that was taken and not answered yet.
+    private var commandedUnderway: String?
     private var made = 0
     private var repetitions: [NotificationDelivery] = []
     private var retries = RetryQueue()
@@ -53,7 +57,8 @@ struct Outbox: Sendable {
 
     /// Whether everything was sent and answered.
     var isFinished: Bool {
-        underway == 0 && ordered.isEmpty && retries.count == 0 && repetitions.isEmpty && shuffled.isEmpty
+        underway == 0 && ordered.isEmpty && commanded.isEmpty && retries.count == 0 && repetitions.isEmpty
+            && shuffled.isEmpty
             && prepared.isEmpty && plan.count > 0 && made >= plan.count
     }
 
@@ -92,6 +97,45 @@ struct Outbox: Sendable {
         population.answerConsumptionRequest(of: transactionId, originalTransactionId: originalTransactionId)
     }
 
+    /// The purchases by command.
+    var manualPurchases: ManualPurchases { population.manual }
+
+    /// A customer buys by command; see ``ManualPurchases/buy(_:for:timeScale:at:)``.
+    mutating func buy(_ product: Product, for buyer: ManualPurchases.Buyer, at date: Date) throws -> EventPayload {
+        bringTimeUpTo(date)
+        let event = try population.manual.buy(
+            product, for: buyer, timeScale: population.timeScale(in: buyer.app.environment), at: date)
+        commanded.add(PendingNotification(event: event))
+        return event
+    }
+
+    /// An event of a purchase by command; see ``ManualPurchases/trigger(_:subtype:purchase:product:at:)``.
+    mutating func trigger(
+        _ type: String, subtype: String?, purchase id: String, product: Product?, at date: Date
+    ) throws -> EventPayload {
+        bringTimeUpTo(date)
+        let event = try population.manual.trigger(
+            type, subtype: subtype, purchase: id, product: product, at: date)
+        commanded.add(PendingNotification(event: event))
+        return event
+    }
+
+    /// Lets everything happen to purchases by command that time brings.
+    private mutating func bringTimeUpTo(_ date: Date) {
+        while let event = population.manual.next(now: date) { commanded.add(PendingNotification(event: event)) }
+    }
+
+    /// Takes what is next of purchases by command, which waits for no rate and no backlog; nil while there is nothing, or while
+    /// the one before is not answered.
+    mutating func takeCommanded(now: Date) -> PendingNotification? {
+        guard !isStopped else { return nil }
+        bringTimeUpTo(now)
+        guard commandedUnderway == nil, let pending = commanded.take() else { return nil }
+        commandedUnderway = pending.event.uuid.uuidString.lowercased()
+        underway += 1
+        return pending
+    }
+
     /// An id for an event that is about no purchase.
     mutating func uuid() -> UUID { population.uuid() }
 
@@ -109,6 +153,7 @@ struct Outbox: Sendable {
     /// Notes the result of a delivery.
     mutating func answered(_ delivery: NotificationDelivery, with answer: Answer, at instant: Instant) -> Consequence {
         underway -= 1
+        if delivery.attempt == 1, delivery.notification.entry.uuid == commandedUnderway { commandedUnderway = nil }
         if answer.isAccepted {
             if delivery.notification.isToBeRepeated, !delivery.isRepetition {
                 var copy = delivery
@@ -139,6 +184,7 @@ struct Outbox: Sendable {
 
     /// Any notification of the reorder window.
     private mutating func pending(now: Date) -> PendingNotification? {
+        guard plan.hasRandomPurchases else { return nil }
         if let pending = prepared.popLast() { return pending }
         while shuffled.count <= plan.reorderWindow, plan.count == 0 || made < plan.count {
             made += 1

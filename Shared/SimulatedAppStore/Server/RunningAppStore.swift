@@ -44,7 +44,11 @@ final class RunningAppStore: Sendable {
                 now: now),
             control: ServerControl(
                 historyStore: historyStore, deliveryService: deliveryService, keys: keys, keyFiles: keyFiles,
-                faults: faults, now: now))
+                faults: faults,
+                purchases: PurchaseControl(
+                    apps: apps, historyStore: historyStore, deliveryService: deliveryService, signer: signer,
+                    present: present),
+                now: now))
         return try await server.answering(on: "127.0.0.1", port: 0) { port in
             try await body(RunningAppStore(historyStore, deliveryService, faults, keys, signer, port: port))
         }

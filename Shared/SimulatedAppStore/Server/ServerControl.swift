@@ -13,6 +13,8 @@ struct ServerControl: Sendable {
     /// Nil where the keys were given on the command line, so that none can be added.
     let keyFiles: KeyFiles?
     let faults: FaultList
+    /// Purchases by command.
+    let purchases: PurchaseControl
     let now: @Sendable () -> Date
 
     func answer(to request: APIRequest) -> APIAnswer {
@@ -30,7 +32,7 @@ struct ServerControl: Sendable {
             case ("GET", ["keys"]): return keyList()
             case ("POST", ["keys"]): return try addKey()
             case ("DELETE", let path) where path.count == 2 && path[0] == "keys": return try revoke(path[1])
-            default: return .notFound
+            case (_, let path): return try purchases.answer(to: request, path) ?? .notFound
             }
         } catch {
             return APIAnswer(status: 400) { $0.member("problem", "\(error)") }

@@ -28,6 +28,8 @@ struct Population: Sendable {
     private var generator: EventGenerator
     var identities: Identities
     private var places: [Place?]
+    /// Made by command; their indices follow those of the places.
+    var manual: ManualPurchases
 
     /// - Parameters:
     ///   - apps: at least one.
@@ -44,7 +46,11 @@ struct Population: Sendable {
         generator = EventGenerator(random: SeededRandom(seed: random.next()))
         identities = Identities(seed: seed, now: now)
         places = Array(repeating: nil, count: size)
+        manual = ManualPurchases(seed: seed, now: now)
     }
+
+    /// How long the periods of purchases in an environment are.
+    func timeScale(in environment: StoreEnvironment) -> TimeScale { conditions.timeScale(in: environment) }
 
     /// The next payload.
     /// - Parameter now: nothing is signed after it.
@@ -243,6 +249,9 @@ extension Population {
                 if let id = purchase.purchase?.originalTransactionId, ids.contains(id) { found[id] = index }
             }
         }
+        for (index, purchase) in manual.all.enumerated() {
+            if let id = purchase.purchase?.originalTransactionId, ids.contains(id) { found[id] = places.count + index }
+        }
         return found
     }
 
@@ -250,6 +259,7 @@ extension Population {
         _ index: Int, _ originalTransactionId: String,
         _ body: (inout SimulatedPurchase, inout Identities) -> EventPayload?
     ) -> EventPayload? {
+        guard index < places.count else { return manual.change(index - places.count, body) }
         switch places[index] {
         case .free(var purchase):
             let payload = body(&purchase, &identities)

@@ -1,0 +1,305 @@
+import AppStore
+import Contracts
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// Purchases that a person makes by command, beside the random ones.
+///
+/// They have the events that the person triggers, and those that time brings: renewals, and the end of what is not paid.
+struct ManualPurchases: Sendable {
+    private var random: SeededRandom
+    private var identities: Identities
+    /// In the order in which they were made.
+    private(set) var all: [SimulatedPurchase] = []
+    /// When time brings the next event; nil where none follows.
+    private var nextDate: Date?
+
+    /// - Parameter now: part of the ids, see ``Identities``.
+    init(seed: UInt64, now: Date) {
+        random = SeededRandom(seed: seed ^ 0x5DEE_CE66_D1CE_4E5B)
+        identities = Identities(seed: seed ^ 0x2545_F491_4F6C_DD1D, now: now)
+    }
+
+    /// Who buys, as a command names them.
+    struct Buyer: Sendable {
+        var app: App
+        /// Nil where the app sets none.
+        var appAccountToken: UUID?
+        /// Whether the purchase is another family member's, which Apple shares with this customer.
+        var isFamilyShared = false
+    }
+
+    /// The customer buys; one whose subscription of the same group is over subscribes again, under the same
+    /// `originalTransactionId`.
+    /// - Throws: ``SimulatorError`` where the account has an active subscription of the same group: Apple sells one of each.
+    mutating func buy(
+        _ product: Product, for buyer: Buyer, timeScale: TimeScale, at date: Date
+    ) throws -> EventPayload {
+        if product.isSubscription, !buyer.isFamilyShared, buyer.appAccountToken != nil,
+            let place = all.lastIndex(where: {
+                $0.customer.app == buyer.app && $0.customer.appAccountToken == buyer.appAccountToken
+                    && $0.renewal?.product.group == product.group
+            })
+        {
+            let moment = max(date, all[place].now.adding(0.001))
+            guard
+                let payload = all[place].apply(.resubscribe, at: moment, product: product, identities: &identities)
+            else {
+                let owned = all[place].renewal?.product.id(in: buyer.app.bundleId) ?? ""
+                let id = all[place].purchase?.originalTransactionId ?? ""
+                throw SimulatorError(
+                    "the account has \(owned) of the same subscription group as purchase \(id), and Apple sells one of a "
+                        + "group: change it (trigger DID_CHANGE_RENEWAL_PREF --purchase \(id) --product …), end it (trigger "
+                        + "REFUND), or buy for another account")
+            }
+            updateNextDate()
+            return payload
+        }
+        var purchase = SimulatedPurchase(of: customer(for: buyer), timeScale: timeScale, beginning: date.adding(-0.001))
+        let event: LifecycleEvent = product.isSubscription ? .subscribe : .buy
+        guard let payload = purchase.apply(event, at: date, product: product, identities: &identities) else {
+            preconditionFailure("a first purchase is always permitted")
+        }
+        all.append(purchase)
+        updateNextDate()
+        return payload
+    }
+
+    /// Purchases of one account of an app are those of one Apple account.
+    private mutating func customer(for buyer: Buyer) -> Customer {
+        let known = all.last {
+            buyer.appAccountToken != nil && $0.customer.app == buyer.app
+                && $0.customer.appAccountToken == buyer.appAccountToken
+        }
+        if let known { return known.customer }
+        var customer = Customer(of: buyer.app, random: &random, identities: &identities)
+        customer.appAccountToken = buyer.appAccountToken
+        return buyer.isFamilyShared ? customer.sharing(.familyShared, identities: &identities) : customer
+    }
+
+    /// Lets one of Apple's events happen now. What Apple sends at the end of a period ends the period now; a renewal is charged
+    /// early, as Apple does up to a day before.
+    /// - Parameters:
+    ///   - subtype: nil is any.
+    ///   - id: of any transaction of the purchase.
+    ///   - product: what the customer changes to; nil is the nearest that fits.
+    ///   - catalogue: what the app sells.
+    /// - Throws: ``SimulatorError`` that names what exists where the type, the purchase or the product does not, and what is
+    ///   possible where the event cannot follow.
+    mutating func trigger(
+        _ type: String, subtype: String? = nil, purchase id: String, product: Product? = nil, at date: Date
+    ) throws -> EventPayload {
+        let events = try LifecycleEvent.named(type, subtype)
+        guard let place = place(of: id) else { throw unknown(id) }
+        var purchase = all[place]
+        let moment = max(date, purchase.now.adding(0.001))
+        for event in events where purchase.permits(event, at: moment) {
+            if event.endsPeriod { purchase.endPeriod(at: moment) }
+            let target = try target(of: event, in: purchase, wanted: product)
+            let offer: Offer? =
+                switch event {
+                case .redeemOffer, .redeemOfferAndUpgrade, .redeemOfferAndDowngrade:
+                    Offer(kind: .promotional, payment: .payAsYouGo)
+                default: nil
+                }
+            guard
+                let payload = purchase.apply(
+                    event, at: moment, product: target, offer: offer, identities: &identities)
+            else { continue }
+            all[place] = purchase
+            updateNextDate()
+            return payload
+        }
+        throw SimulatorError(
+            "\(([type] + [subtype].compactMap(\.self)).joined(separator: " ")) cannot follow: \(purchase.summary(at: moment)); "
+                + "possible now: \(purchase.possible(at: moment).joined(separator: ", "))")
+    }
+
+    /// The product that an event changes to.
+    private func target(of event: LifecycleEvent, in purchase: SimulatedPurchase, wanted: Product?) throws -> Product {
+        let fitting: [Product]? =
+            switch event {
+            case .upgrade, .redeemOfferAndUpgrade: purchase.higherProducts
+            case .crossgrade: purchase.equalProducts
+            case .downgrade, .redeemOfferAndDowngrade: purchase.lowerProducts
+            case .resubscribe: purchase.renewal?.product.siblings
+            default: nil
+            }
+        guard let fitting else { return purchase.purchase?.product ?? Product.subscriptions[0] }
+        guard let wanted else {
+            let owned = purchase.renewal?.product
+            return fitting.first { $0.period == owned?.period && event != .resubscribe } ?? owned.flatMap { owned in
+                fitting.first { $0 == owned }
+            } ?? fitting[0]
+        }
+        guard fitting.contains(wanted) else {
+            let bundleId = purchase.customer.app.bundleId
+            throw SimulatorError(
+                "\(wanted.id(in: bundleId)) is no product that this event can change to; it can change to "
+                    + fitting.map { $0.id(in: bundleId) }.joined(separator: ", "))
+        }
+        return wanted
+    }
+
+    /// The earliest event that time has brought and that was not taken yet; nil where there is none.
+    mutating func next(now: Date) -> EventPayload? {
+        while let date = nextDate, date <= now {
+            let due = all.indices.compactMap { place in all[place].nextByTime.map { (place, $0.event, $0.date) } }
+                .min { $0.2 < $1.2 }
+            guard let (place, event, date) = due else { return nil }
+            let product = all[place].purchase?.product ?? Product.subscriptions[0]
+            let payload = all[place].apply(event, at: date, product: product, identities: &identities)
+            updateNextDate()
+            if let payload { return payload }
+        }
+        return nil
+    }
+
+    /// - Parameter id: of any transaction of it.
+    func place(of id: String) -> Int? {
+        all.firstIndex { $0.transactions.contains { $0.transactionId == id || $0.originalTransactionId == id } }
+    }
+
+    /// - Throws: ``SimulatorError`` that lists those that exist.
+    func purchase(_ id: String) throws -> SimulatedPurchase {
+        guard let place = place(of: id) else { throw unknown(id) }
+        return all[place]
+    }
+
+    /// Changes a purchase, see ``Population``.
+    mutating func change(
+        _ place: Int, _ body: (inout SimulatedPurchase, inout Identities) -> EventPayload?
+    ) -> EventPayload? {
+        defer { updateNextDate() }
+        return body(&all[place], &identities)
+    }
+
+    private func unknown(_ id: String) -> SimulatorError {
+        let known = all.suffix(5).compactMap { purchase in
+            purchase.purchase.map {
+                "\($0.originalTransactionId) (\($0.product.id(in: purchase.customer.app.bundleId)))"
+            }
+        }
+        return SimulatorError(
+            "no purchase \(id) was made by `simulator buy`; "
+                + (known.isEmpty
+                    ? "none was made since the simulator started: buy one first"
+                    : "the newest are \(known.joined(separator: ", ")); `simulator purchases` lists all"))
+    }
+
+    private mutating func updateNextDate() { nextDate = all.compactMap { $0.nextByTime?.date }.min() }
+}
+
+extension SimulatedPurchase {
+    /// The event that time alone brings, and when; nil where none follows.
+    var nextByTime: (event: LifecycleEvent, date: Date)? {
+        let soonest = now.adding(0.001)
+        switch phase {
+        case .active:
+            guard let end = purchase?.expiresDate else { return nil }
+            guard renewal?.willRenew == true else { return (.expireVoluntarily, max(end, soonest)) }
+            if renewal?.priceIncreaseStatus == 0 { return (.expireAfterPriceIncrease, max(end, soonest)) }
+            // Apple charges up to a day before the end, so that access has no hole.
+            let early = max(end.adding(-timeScale.earlyCharge / 2), soonest)
+            let isOver = customer.app.environment != .production && renewals >= timeScale.sandboxRenewals
+            return (isOver ? .turnRenewalOff : .renew, early)
+        case .grace(let end): return (.outliveGrace, max(end, soonest))
+        case .billingRetry(let end): return (.expireInBillingRetry, max(end, soonest))
+        case .notBought, .expired, .revoked, .owned: return nil
+        }
+    }
+
+    /// The paid period ends now and not when it was to.
+    mutating func endPeriod(at date: Date) {
+        guard let place = transactions.indices.last, let end = transactions[place].expiresDate, end > date else {
+            return
+        }
+        transactions[place].expiresDate = date
+        renewal?.date = date
+        access.end(at: date)
+    }
+
+    /// What is the case, for a message.
+    func summary(at date: Date) -> String {
+        let product = purchase.map { $0.product.id(in: customer.app.bundleId) } ?? "nothing"
+        let state =
+            switch phase {
+            case .notBought: "is not bought"
+            case .active where hasRenewedEarly(at: date):
+                "was charged already for the period from \(purchase?.purchaseDate.formatted(.iso8601) ?? "")"
+            case .active: renewal?.willRenew == true ? "is active and renews" : "is active and does not renew"
+            case .grace: "is in its billing grace period"
+            case .billingRetry: "is in billing retry"
+            case .expired: "is expired"
+            case .revoked: "is refunded or revoked"
+            case .owned: "is bought, once and for all"
+            }
+        return "\(product) \(state)"
+    }
+
+    /// Types and subtypes that can follow.
+    func possible(at date: Date) -> [String] {
+        var names: [String] = []
+        for event in LifecycleEvent.allCases where event.isDocumented && permits(event, at: date) {
+            let name = event.kind.words
+            if !names.contains(name) { names.append(name) }
+        }
+        return names
+    }
+}
+
+extension LifecycleEvent {
+    /// Whether Apple has the type and subtype today.
+    var isDocumented: Bool { self != .somethingNew && self != .renewInANewWay }
+
+    /// Whether Apple sends it at the end of a period, and access that was paid ends with it.
+    var endsPeriod: Bool { waitsForExpiry && self != .renew && self != .renewInANewWay }
+
+    /// The events of a type and subtype.
+    /// - Throws: ``SimulatorError`` that names those that exist.
+    static func named(_ type: String, _ subtype: String?) throws -> [LifecycleEvent] {
+        let type = type.uppercased()
+        let ofType = allCases.filter { $0.isDocumented && $0.kind.type.rawValue == type }
+        guard !ofType.isEmpty else {
+            var names: [String] = []
+            for event in allCases where event.isDocumented {
+                let name = event.kind.type.rawValue
+                if !names.contains(name) { names.append(name) }
+            }
+            throw SimulatorError(
+                "\(type) is no notification type about a purchase; there are \(names.joined(separator: ", "))")
+        }
+        guard let subtype = subtype?.uppercased() else {
+            // What has no subtype is meant first; an end without one is Apple's word for an unknown reason.
+            return ofType.filter { $0.kind.subtype == nil && $0 != .expireOtherwise }
+                + ofType.filter { $0.kind.subtype != nil || $0 == .expireOtherwise }
+        }
+        let wanted = ofType.filter { $0.kind.subtype?.rawValue == subtype }
+        guard wanted.isEmpty else { return wanted }
+        var names: [String] = []
+        for event in ofType {
+            let name = event.kind.subtype?.rawValue ?? "none"
+            if !names.contains(name) { names.append(name) }
+        }
+        throw SimulatorError("\(type) has no subtype \(subtype); its subtypes are \(names.joined(separator: ", "))")
+    }
+}
+
+extension NotificationKind {
+    /// `DID_RENEW` or `DID_RENEW BILLING_RECOVERY`.
+    var words: String { ([type.rawValue] + [subtype?.rawValue].compactMap(\.self)).joined(separator: " ") }
+}
+
+extension Product {
+    /// Everything that a simulated app sells.
+    static let all = subscriptions + storage + [team] + oneTime
+
+    /// - Parameter name: the product id, or its end after the bundle id.
+    /// - Throws: ``SimulatorError`` that names those that exist.
+    static func named(_ name: String, in bundleId: String) throws -> Product {
+        if let product = all.first(where: { $0.id(in: bundleId) == name || $0.suffix == name }) { return product }
+        throw SimulatorError(
+            "\(bundleId) sells no \(name); it sells \(all.map { $0.id(in: bundleId) }.joined(separator: ", "))")
+    }
+}

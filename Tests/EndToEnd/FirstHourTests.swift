@@ -1,0 +1,163 @@
+import Commands
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Devkit
+
+extension EndToEnd {
+    /// What a new user sees of `storekeeper dev` and of the pages that it comes with.
+    struct FirstHourTests {
+        @Test
+        func `dev prints questions about a living customer of both environments, and their answer is yes and why`()
+            async throws
+        {
+            try await RunningDev.use { dev in
+                let lines = try await dev.lines(2, with: "curl .*/entitlements")
+                for line in lines {
+                    let answer = try await dev.shell(line)
+                    #expect(answer.ending == .exit(0), "\(answer.log)")
+                    let root = try #require(
+                        try JSONSerialization.jsonObject(with: Data(answer.text.utf8)) as? [String: Any])
+                    let entitlements = try #require(root["entitlements"] as? [[String: Any]])
+                    #expect(Set(entitlements.compactMap { $0["name"] as? String }).count == 2, "\(answer.text)")
+                    #expect(entitlements.allSatisfy { $0["givesAccess"] as? Bool == true && $0["reason"] is String })
+                }
+                #expect(lines.contains { $0.contains("sk_test_") } && lines.contains { $0.contains("sk_live_") })
+                // The same by the variables that the pages use.
+                let documented = try await dev.shell(
+                    #"curl -s -f -H "Authorization: Bearer $LIVE_KEY" "$API/v1/accounts/$TOKEN/entitlements""#)
+                #expect(documented.text.contains("premium.yearly"), "\(documented.text)")
+            }
+        }
+
+        @Test func `Every command of the page First hour runs against dev, and shows what the page says`() async throws
+        {
+            let steps = try DocumentedStep.all(of: "Documentation/FirstHour.md")
+            #expect(steps.count >= 8)
+            try await RunningDev.use { dev in
+                _ = try await dev.lines(2, with: "curl .*/entitlements")
+                for step in steps { try await dev.follow(step) }
+            }
+        }
+    }
+}
+
+/// A block of commands on a page, and what the page shows below it.
+struct DocumentedStep: Sendable {
+    var commands: String
+    /// What the output contains, in this order.
+    var shown: [String] = []
+
+    /// The blocks marked `sh`, each with the block marked `text` that follows, where `…` stands for anything.
+    static func all(of page: String) throws -> [DocumentedStep] {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let text = try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
+        var steps: [DocumentedStep] = []
+        for block in text.matches(of: /```(sh|text)\n([\s\S]*?)\n```/) {
+            if block.output.1 == "sh" {
+                steps.append(DocumentedStep(commands: String(block.output.2)))
+            } else if !steps.isEmpty {
+                steps[steps.count - 1].shown = block.output.2.split(separator: "\n").flatMap {
+                    $0.split(separator: "…")
+                }
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+            }
+        }
+        return steps
+    }
+
+    /// Whether an output shows it.
+    func isShown(by output: String) -> Bool {
+        var rest = output[...]
+        for piece in shown {
+            guard let found = rest.range(of: piece) else { return false }
+            rest = rest[found.upperBound...]
+        }
+        return true
+    }
+
+    /// The variables that it sets, for the steps after it.
+    var variables: [String] {
+        commands.matches(of: /(?m)^([A-Z]+)=/).map { String($0.output.1) }
+    }
+
+    /// The last command, where it is a question that can be asked again: what was sent is stored a moment later.
+    var question: String? {
+        let last = commands.split(separator: "\n").last.map(String.init)
+        return last.flatMap { $0.hasPrefix("curl -s -H") || $0.hasPrefix("storekeeper entitlements") ? $0 : nil }
+    }
+}
+
+/// `storekeeper dev`, started as a user does, with everything of its own.
+struct RunningDev: Sendable {
+    let process: ChildProcess
+    let place: TemporaryDirectory
+    private let output: String
+
+    /// Starts it, lends it, stops it.
+    static func use(arguments: [String] = [], _ body: (RunningDev) async throws -> Void) async throws {
+        let place = try TemporaryDirectory()
+        defer { place.remove() }
+        let output = place.path("output")
+        var environment = ProcessInfo.processInfo.environment
+        environment["DATABASE_URL"] = nil
+        environment["KAFKA_BOOTSTRAP_SERVERS"] = nil
+        let process = try await Spawner().start(
+            "dev", program: try EndToEnd.binaries.path(of: "storekeeper"),
+            arguments: ["dev", "--rate", "5", "--keep", place.path("kept")] + arguments, environment: environment,
+            log: place.path("log"), output: output)
+        let dev = RunningDev(process: process, place: place, output: output)
+        do { try await body(dev) } catch {
+            await process.stop(deadline: .seconds(30))
+            throw error
+        }
+        await process.stop(deadline: .seconds(30))
+    }
+
+    /// The first lines that dev prints with a pattern; waits for as many.
+    /// - Throws: `CommandError` where dev ends before.
+    func lines(_ count: Int, with words: String) async throws -> [String] {
+        let found = try await run(
+            "tail -n +1 -F --pid=\(process.identifier) '\(output)' 2>/dev/null | grep -m \(count) -E '\(words)'")
+        let lines = found.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        guard lines.count == count else {
+            let printed = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
+            throw CommandError("dev ended before it printed that: \(printed)\n\(process.logTail())")
+        }
+        return lines
+    }
+
+    /// Runs lines in a shell that sourced the file that dev prints, with the programs on its path.
+    func shell(_ lines: String) async throws -> (ending: ChildProcess.Ending, text: String, log: String) {
+        try await run(". '\(place.path("kept"))/environment'\n" + lines)
+    }
+
+    /// Does what a page says, with the variables that the steps before it set.
+    func follow(_ step: DocumentedStep) async throws {
+        let variables = place.path("variables")
+        let kept = "[ ! -e '\(variables)' ] || . '\(variables)'\n"
+        let keeping = step.variables.map { "\ndeclare -p \($0) >>'\(variables)'" }.joined()
+        let first = try await shell("set -eo pipefail\n" + kept + step.commands + keeping)
+        #expect(first.ending == .exit(0), "\(step.commands)\n\(first.text)\n\(first.log)")
+        var output = first.text
+        let deadline = ContinuousClock.now + .seconds(30)
+        while !step.isShown(by: output), let question = step.question, ContinuousClock.now < deadline {
+            output = first.text + (try await shell(kept + question)).text
+        }
+        #expect(step.isShown(by: output), "\(step.commands)\nshows\n\(output)\nand not\n\(step.shown)")
+    }
+
+    private func run(_ script: String) async throws -> (ending: ChildProcess.Ending, text: String, log: String) {
+        let output = place.path("shell-\(UUID().uuidString)")
+        let child = try await Spawner().start(
+            "bash", program: "/bin/bash", arguments: ["-c", script],
+            environment: ["PATH": EndToEnd.binaries.directory + ":/usr/bin:/bin", "HOME": place.path("home")],
+            log: output + ".log", output: output)
+        let ending = await child.ending()
+        let (text, log) = (try String(contentsOfFile: output, encoding: .utf8), child.logTail())
+        for file in [output, output + ".log"] { try FileManager.default.removeItem(atPath: file) }
+        return (ending, text, log)
+    }
+}
