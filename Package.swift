@@ -93,7 +93,8 @@ let libraries: [Target] = [
     library(
         "SimulatedAppStore",
         [
-            "Development", "Contracts", "Records", "AppStore", "Digests", "Signatures", "StrictJSON", lifecycle,
+            "Chassis", "Development", "Contracts", "Records", "AppStore", "Digests", "Signatures", "StrictJSON",
+            lifecycle,
             signals, arguments, httpClient, hummingbird, nio,
         ]),
 ]

@@ -63,6 +63,13 @@ struct Dev: Subcommand {
     )
     var keep: String?
 
+    @Option(
+        help: """
+            File with apps and products of your own, which `storekeeper simulator buy` can buy; the keys that are printed are \
+            for its first app. simulator run --help shows its form.
+            """)
+    var catalogue: String?
+
     @Option(help: "Directory for all logs, kept at the end (default: within --keep).")
     var logDir: String?
 
@@ -96,12 +103,19 @@ struct Dev: Subcommand {
 
     /// What the run needs beside itself.
     func development(in context: CommandContext) throws -> DevelopmentEnvironment {
-        DevelopmentEnvironment(
+        var environment = DevelopmentEnvironment(
             binaries: try InstalledBinaries(beside: context.executable), environment: context.environment,
             counts: [
                 .verifier: verifiers, .deduplicator: deduplicators, .stateUpdater: stateUpdaters, .ingest: ingests,
             ],
             keep: keep.map(Self.absolute), logDirectory: logDir.map(Self.absolute), now: context.now)
+        if let catalogue {
+            let own = try OwnCatalogue(file: Self.absolute(catalogue))
+            environment.apps = environment.apps.filter { app in !own.apps.contains { $0.bundleId == app.bundleId } }
+            environment.apps += own.plans
+            environment.catalogue = own
+        }
+        return environment
     }
 
     func run(in context: CommandContext) async throws {
@@ -113,11 +127,11 @@ struct Dev: Subcommand {
             handler.logLevel = .critical
             return handler
         }
+        let environment = try development(in: context)
         let options = SimulatorRun.Options(
             count: count, rate: rate ?? (count == 0 ? 50 : 0),
             seed: seed ?? context.seed(), subscriptions: subscriptions, duplicates: duplicates,
-            reorder: reorder, tampered: tampered, isPresigned: presigned)
-        let environment = try development(in: context)
+            reorder: reorder, tampered: tampered, isPresigned: presigned, catalogue: environment.catalogue?.file)
         let show = LiveDisplay(isQuiet: json)
         let report: RunReport?
         do {

@@ -4,21 +4,34 @@ import Foundation
 /// The API of a development run: where it answers, and a key for each environment.
 struct DevelopmentAPI: Sendable {
     /// The app of the documentation's examples: with a key for one app no request has to name it.
-    static let bundleId = "com.example.app"
+    private static let exampleBundleId = "com.example.app"
+    /// The first is for ever, because the sandbox ends every subscription after twelve renewals.
+    private static let exampleProducts = ["filters.unlocked", "premium.yearly"]
     /// The account of the documentation's examples.
     static let account = "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b"
 
     /// Base URL.
     let address: String
     let keys: [StoreEnvironment: String]
+    /// The app that the keys are for.
+    let bundleId: String
+    /// What the customer of the examples has bought.
+    let products: [String]
+    /// Nil without one.
+    let catalogue: OwnCatalogue?
 
     /// Makes the keys.
-    init(address: String, databaseURL: String, now: Date) async throws {
+    init(address: String, catalogue: OwnCatalogue?, databaseURL: String, now: Date) async throws {
         self.address = address
+        self.catalogue = catalogue
+        let bundleId = catalogue?.apps[0].bundleId ?? Self.exampleBundleId
+        self.bundleId = bundleId
+        products = catalogue?.shown ?? Self.exampleProducts
+        let environments = catalogue?.plans[0].environments ?? [.sandbox, .production]
         var keys: [StoreEnvironment: String] = [:]
-        for environment in [StoreEnvironment.sandbox, .production] {
+        for environment in environments {
             keys[environment] = try await DevelopmentKey(
-                databaseURL: databaseURL, environment: environment, bundleIds: [Self.bundleId], now: now
+                databaseURL: databaseURL, environment: environment, bundleIds: [bundleId], now: now
             ).create()
         }
         self.keys = keys

@@ -41,6 +41,8 @@ struct DevelopmentEnvironment: Sendable {
         ProcessPlan.App(bundleId: "com.example.reader", appAppleId: 1_234_567_891, environments: [.production]),
         ProcessPlan.App(bundleId: "com.example.trainer", appAppleId: 1_234_567_892, environments: [.sandbox]),
     ]
+    /// Apps and products of the developer's own; its apps are among `apps`.
+    var catalogue: OwnCatalogue?
     var now: @Sendable () -> Date
 
     /// Sets everything up, runs `body`, tears everything down.
@@ -155,7 +157,8 @@ struct DevelopmentEnvironment: Sendable {
             try await processes.start()
             var api: DevelopmentAPI?
             if let address = await processes.address(of: .api) {
-                api = try await DevelopmentAPI(address: address, databaseURL: plan.databaseURL, now: now())
+                api = try await DevelopmentAPI(
+                    address: address, catalogue: catalogue, databaseURL: plan.databaseURL, now: now())
             }
             try processes.plan.writeOperatorFile(further: api?.variables ?? [:])
             say("To use other commands in another terminal: . \(processes.plan.operatorFile)")

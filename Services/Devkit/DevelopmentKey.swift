@@ -12,7 +12,7 @@ struct DevelopmentKey: Sendable {
     var bundleIds: [String] = []
     var now: Date
 
-    /// - Returns: the key. It ends after a day.
+    /// - Returns: the key. It ends after two years: `simulator clock advance` may pass more than one of them.
     func create() async throws -> String {
         let secret = ClientKeySecret(environment: environment, random: (0..<32).map { _ in .random(in: 0...255) })
         let connection = PostgresConnection(
@@ -21,7 +21,8 @@ struct DevelopmentKey: Sendable {
             ClientKey(
                 id: UUID(), name: "storekeeper dev", environment: environment,
                 scopes: Set(APIScope.allCases).subtracting([.purchasesAssign]),
-                bundleIds: bundleIds, digest: secret.digest, createdAt: now, expiresAt: now.addingTimeInterval(86_400)))
+                bundleIds: bundleIds, digest: secret.digest, createdAt: now,
+                expiresAt: now.addingTimeInterval(2 * 366 * 86_400)))
         await connection.close()
         return secret.text
     }

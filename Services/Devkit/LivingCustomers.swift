@@ -9,8 +9,6 @@ import StrictJSON
 struct LivingCustomers: Sendable {
     private static let tick: Duration = .milliseconds(200)
     private static let patience: Duration = .seconds(60)
-    /// The first is for ever, because the sandbox ends every subscription after twelve renewals.
-    private static let products = ["filters.unlocked", "premium.yearly"]
 
     let control: SimulatorControl
     let api: DevelopmentAPI
@@ -19,9 +17,9 @@ struct LivingCustomers: Sendable {
     /// Buys in both environments, waits until the API knows, and says how to ask.
     /// - Throws: `CommandError` where the simulator refuses, or the API does not know within a minute.
     func begin() async throws {
-        let environments = [StoreEnvironment.sandbox, .production]
+        let environments = [StoreEnvironment.sandbox, .production].filter { api.keys[$0] != nil }
         for environment in environments {
-            for product in Self.products {
+            for product in api.products {
                 try await buy(product, in: environment)
             }
         }
@@ -37,7 +35,7 @@ struct LivingCustomers: Sendable {
 
     private func buy(_ product: String, in environment: StoreEnvironment) async throws {
         let body = """
-            {"productId": "\(product)", "bundleId": "\(DevelopmentAPI.bundleId)", \
+            {"productId": "\(product)", "bundleId": "\(api.bundleId)", \
             "environment": "\(environment.rawValue)", "appAccountToken": "\(DevelopmentAPI.account)"}
             """
         let answer = try await eventually("The simulator did not answer") {
@@ -55,7 +53,7 @@ struct LivingCustomers: Sendable {
                 return nil
             }
             let count = root["entitlements"]?.elements.count ?? 0
-            return count >= Self.products.count ? count : nil
+            return count >= api.products.count ? count : nil
         }
     }
 

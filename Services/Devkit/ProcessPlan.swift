@@ -43,6 +43,8 @@ struct ProcessPlan: Sendable {
     var rootFile: String { authority + "/root.pem" }
     var appsFile: String { directory + "/apps.json" }
     var recordKeysFile: String { directory + "/record-keys" }
+    /// By which all processes are ahead of the time of day; the simulator moves it.
+    var clockFile: String { directory + "/clock" }
     var webhookKeyFile: String { directory + "/webhook-key" }
     var apiKey: APIKeyFile { APIKeyFile(directory: directory) }
     var apiAddress: String { "http://127.0.0.1:\(apiPort)" }
@@ -96,6 +98,7 @@ struct ProcessPlan: Sendable {
             "STOREKEEPER_ADMIN_ADDRESS": "127.0.0.1:0",
             "STOREKEEPER_ADMIN_PORT_FILE": adminPortFile(of: name),
             "STOREKEEPER_SHUTDOWN_DEADLINE": "10s",
+            "STOREKEEPER_DEVELOPMENT_CLOCK_FILE": clockFile,
         ]) { _, ours in ours }
         switch kind {
         case .ingest:
@@ -156,7 +159,10 @@ struct ProcessPlan: Sendable {
             .merging(trust.merging(api) { _, ours in ours }) { _, ours in ours }
             .merging(recordKeys) { _, ours in ours }
             .merging(webhookKey) { _, ours in ours }
-            .merging(["STOREKEEPER_CONSOLE_URL": consoleAddress, "SIMULATOR_URL": apiAddress]) { _, ours in ours }
+            .merging([
+                "STOREKEEPER_CONSOLE_URL": consoleAddress, "SIMULATOR_URL": apiAddress,
+                "STOREKEEPER_DEVELOPMENT_CLOCK_FILE": clockFile,
+            ]) { _, ours in ours }
     }
 
     /// Logs in as the user of the URL and assumes the role.

@@ -19,6 +19,8 @@ struct SimulatorRun: Sendable {
         var retryScale: Double?
         /// Factor for Apple's API rate limits.
         var apiLimitScale = 1.0
+        /// The developer's own apps and products; nil without.
+        var catalogue: String?
         /// API keys beside the plan's.
         var furtherKeys: [APIKeyFile] = []
     }
@@ -53,7 +55,7 @@ struct SimulatorRun: Sendable {
             "--duplicates", "\(options.duplicates)", "--reorder", "\(options.reorder)",
             "--tampered", "\(options.tampered)",
             "--api-address", "127.0.0.1:\(plan.apiPort)",
-            "--api-limit-scale", "\(options.apiLimitScale)",
+            "--api-limit-scale", "\(options.apiLimitScale)", "--clock-file", plan.clockFile,
         ]
         for key in [plan.apiKey] + options.furtherKeys {
             for option in key.options(for: plan.apps) { arguments += ["--api-key", option] }
@@ -64,6 +66,7 @@ struct SimulatorRun: Sendable {
         if let subscriptions = options.subscriptions { arguments += ["--subscriptions", "\(subscriptions)"] }
         // A partition of the development broker holds about 170 of the larger records; this is 47 of them.
         if let paceURL { arguments += ["--pace-url", paceURL, "--max-waiting", "3000"] }
+        if let catalogue = options.catalogue { arguments += ["--catalogue", catalogue] }
         for app in plan.apps {
             let environments = app.environments.map(\.rawValue).joined(separator: ",")
             arguments += ["--app", "\(app.bundleId):\(app.appAppleId):\(environments)"]

@@ -16,6 +16,6 @@ await ServiceProcess(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
     try await SchedulerServices(
-        context, clock: APIClock(now: { Date() }, random: { .random(in: 0..<1) }), newId: { UUID() }
+        context, clock: APIClock(now: context.clock.now, random: { .random(in: 0..<1) }), newId: { UUID() }
     ).services()
 }

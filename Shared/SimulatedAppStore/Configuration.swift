@@ -33,6 +33,8 @@ struct SignedApp: Sendable, Equatable {
 
 /// Certificate authority and apps of every command that signs.
 struct SigningOptions: ParsableArguments {
+    static let defaultApps = [SignedApp(bundleId: "com.example.app", appAppleId: 1_234_567_890)]
+
     @Option(help: "Directory of the certificate authority, created on first use; a verifier must trust its root.pem.")
     var authority: String
 
@@ -45,7 +47,7 @@ struct SigningOptions: ParsableArguments {
             BUNDLE-ID:APPLE-ID:Production,Sandbox; repeat for several.
             """,
         transform: SignedApp.init)
-    var app: [SignedApp] = [SignedApp(bundleId: "com.example.app", appAppleId: 1_234_567_890)]
+    var app: [SignedApp] = Self.defaultApps
 
     @Option(help: "Production or Sandbox; repeat for both.")
     var environment: [String] = ["Sandbox"]

@@ -31,13 +31,33 @@ extension EndToEnd {
             }
         }
 
-        @Test func `Every command of the page First hour runs against dev, and shows what the page says`() async throws
-        {
-            let steps = try DocumentedStep.all(of: "Documentation/FirstHour.md")
-            #expect(steps.count >= 8)
+        @Test(arguments: ["Documentation/FirstHour.md", "Documentation/API.md"])
+        func `Every command of the page runs against dev, and shows what the page says`(page: String) async throws {
+            let steps = try DocumentedStep.all(of: page)
+            #expect(steps.count >= 5)
             try await RunningDev.use { dev in
                 _ = try await dev.lines(2, with: "curl .*/entitlements")
                 for step in steps { try await dev.follow(step) }
+            }
+        }
+
+        @Test func `dev with a catalogue sells the developer's own products, and its keys are for that app`()
+            async throws
+        {
+            let place = try TemporaryDirectory()
+            defer { place.remove() }
+            let page = try DocumentedStep.text(of: "Documentation/FirstHour.md")
+            let example = try #require(page.firstMatch(of: /```json\n([\s\S]*?)\n```/)?.output.1)
+            let file = place.path("catalogue.json")
+            try Data(example.utf8).write(to: URL(fileURLWithPath: file))
+            try await RunningDev.use(arguments: ["--catalogue", file]) { dev in
+                for line in try await dev.lines(2, with: "curl .*/entitlements") {
+                    #expect(try await dev.shell(line).text.contains("gold_monthly"))
+                }
+                let bought = try await dev.shell(
+                    #"storekeeper simulator buy coins_100 --app com.example.mine --account 1f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0"#
+                )
+                #expect(bought.text.contains("Bought coins_100 in Sandbox"), "\(bought.text)\(bought.log)")
             }
         }
     }
@@ -49,11 +69,16 @@ struct DocumentedStep: Sendable {
     /// What the output contains, in this order.
     var shown: [String] = []
 
-    /// The blocks marked `sh`, each with the block marked `text` that follows, where `…` stands for anything.
-    static func all(of page: String) throws -> [DocumentedStep] {
+    /// A page of the repository.
+    static func text(of page: String) throws -> String {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
+        return try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
+    }
+
+    /// The blocks marked `sh`, each with the block marked `text` that follows, where `…` stands for anything.
+    static func all(of page: String) throws -> [DocumentedStep] {
+        let text = try text(of: page)
         var steps: [DocumentedStep] = []
         for block in text.matches(of: /```(sh|text)\n([\s\S]*?)\n```/) {
             if block.output.1 == "sh" {

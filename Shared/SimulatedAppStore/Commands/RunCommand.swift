@@ -1,5 +1,6 @@
 import ArgumentParser
 import AsyncHTTPClient
+import Chassis
 import Contracts
 import Foundation
 
@@ -10,7 +11,7 @@ struct RunCommand: SimulatorWork {
         discussion: """
             With --api-address it also answers the App Store Server API about what it sent: history, statuses, test \
             notifications and the rest. The same address has GET /simulator/progress (what was sent so far), GET \
-            /simulator/customers (ids to ask about), /simulator/purchases and /simulator/products (what `simulator buy` and \
+            /simulator/customers (ids to ask about), /simulator/purchases, /simulator/products and /simulator/clock (what `simulator buy` and \
             `simulator trigger` use), GET, POST and DELETE /simulator/faults (see --api-fault), and GET and \
             POST /simulator/keys, DELETE /simulator/keys/KEYID (key rotation).
 
@@ -34,6 +35,16 @@ struct RunCommand: SimulatorWork {
 
     @Option(help: "Limit for --pace-url.")
     var maxWaiting = 4_000
+
+    @Option(help: "File by which other processes follow the clock that `simulator clock advance` moves.")
+    var clockFile: String?
+
+    @Option(
+        help: """
+            File with apps and products of your own: {"apps": [{"bundleId", "appAppleId", "environments", "products": [\
+            {"productId", "type", "subscriptionGroupIdentifier", "level", "period", "price"}]}]}. No random customer buys in them.
+            """)
+    var catalogue: String?
 
     @Flag(help: "Print the summary as JSON.")
     var json = false
@@ -60,9 +71,20 @@ struct RunCommand: SimulatorWork {
     }
 
     func run(in context: CommandContext) async throws {
-        var plan = try options.plan(for: signing.apps)
+        let catalogue = try ownCatalogue()
+        var plan = try options.plan(for: apps(with: catalogue))
+        plan.catalogue = catalogue
+        if plan.apps.allSatisfy(catalogue.isOwn) {
+            guard api.address != nil else {
+                throw SimulatorError(
+                    "no random customer buys in the apps of --catalogue: give --api-address, so that you can")
+            }
+            plan.hasRandomPurchases = false
+        }
         plan.uploads = uploads.plan
-        let now = options.present(on: context.now)
+        let file = try clockFile.map { try DevelopmentClock(file: $0) }
+        let clock = SimulatedClock(base: context.now, file: file)
+        let now = options.present(on: clock.now)
         let signer = try signing.notificationSigner(now: context.now())
         let recordWriter = try record.map { try RunRecordWriter(path: $0) }
         let client = Target.client(concurrency: plan.concurrency)
@@ -72,14 +94,16 @@ struct RunCommand: SimulatorWork {
         if plan.isOpenEnded { plan.retryLimit = max(plan.retryLimit, api.remember) }
         var simulate = Simulate(
             plan: plan, signer: signer, target: Target(client: client, url: target, timeout: .seconds(timeout)),
-            record: recordWriter, backlog: backlog, stop: context.stop, present: now, now: context.now)
+            record: recordWriter, backlog: backlog, stop: context.stop, present: now, now: clock.now)
         if !json { simulate.tell = { try? FileHandle.standardError.write(contentsOf: Data("\($0)\n".utf8)) } }
         if let url = uploads.url {
             simulate.uploadTarget = UploadTarget(
                 target: Target(client: client, url: url, timeout: .seconds(timeout)), keys: try uploads.tokens())
         }
         let result: Result<Tally, any Error>
-        do { result = .success(try await run(simulate)) } catch { result = .failure(error) }
+        do { result = .success(try await run(simulate, options.now == nil ? clock : nil)) } catch {
+            result = .failure(error)
+        }
         try await client.shutdown()
         try recordWriter?.close()
         let tally = try result.get()
@@ -94,7 +118,24 @@ struct RunCommand: SimulatorWork {
         if tally.givenUp > 0, !plan.isOpenEnded { throw ExitCode.failure }
     }
 
-    private func run(_ simulate: Simulate) async throws -> Tally {
+    private func ownCatalogue() throws -> Catalogue {
+        guard let path = catalogue else { return Catalogue() }
+        guard let json = FileManager.default.contents(atPath: path) else {
+            throw SimulatorError("\(path) cannot be read: give a file with apps and their products")
+        }
+        do { return try Catalogue(json: Array(json)) } catch { throw SimulatorError("\(path): \(error)") }
+    }
+
+    /// Those of --app and those of the catalogue; of the catalogue alone where no --app is given.
+    private func apps(with catalogue: Catalogue) -> [App] {
+        let own = catalogue.own.flatMap { app in
+            app.environments.map { App(bundleId: app.bundleId, appAppleId: app.appAppleId, environment: $0) }
+        }
+        let named = !own.isEmpty && signing.app == SigningOptions.defaultApps ? [] : signing.apps
+        return named.filter { !catalogue.isOwn($0) } + own
+    }
+
+    private func run(_ simulate: Simulate, _ clock: SimulatedClock?) async throws -> Tally {
         guard let (host, port) = api.hostAndPort else { return try await simulate.run() }
         let deliveryService = DeliveryService(Outbox(plan: simulate.plan, now: simulate.present()))
         let historyStore = HistoryStore(limit: api.remember)
@@ -115,8 +156,9 @@ struct RunCommand: SimulatorWork {
             historyStore: historyStore, deliveryService: deliveryService, keys: keys,
             keyFiles: given.isEmpty ? files : nil, faults: faults,
             purchases: PurchaseControl(
-                apps: simulate.plan.apps, historyStore: historyStore, deliveryService: deliveryService,
-                signer: simulate.signer, present: simulate.present),
+                apps: simulate.plan.apps, catalogue: simulate.plan.catalogue, historyStore: historyStore,
+                deliveryService: deliveryService,
+                signer: simulate.signer, present: simulate.present, clock: clock),
             now: simulate.now)
         var simulate = simulate
         simulate.historyStore = historyStore

@@ -14,6 +14,7 @@ package struct SimulatorCommand: ParsableCommand {
               simulator run --target http://127.0.0.1:8080/v1/notifications --authority authority --count 1000
               simulator run --target http://127.0.0.1:8080/v1/notifications --authority authority --scenario win-back
               simulator buy premium.monthly --account 7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b
+              simulator clock advance 31d
               simulator scenarios
               simulator make --case refunded --authority authority
 
@@ -22,7 +23,7 @@ package struct SimulatorCommand: ParsableCommand {
             """,
         subcommands: [
             RunCommand.self, BuyCommand.self, TriggerCommand.self, PurchasesCommand.self, ProductsCommand.self,
-            ScenariosCommand.self, CoverageCommand.self, MakeCommand.self, SendCommand.self,
+            ClockCommand.self, ScenariosCommand.self, CoverageCommand.self, MakeCommand.self, SendCommand.self,
             OCSPCommand.self,
         ])
 

@@ -36,6 +36,8 @@ struct Outbox: Sendable {
     private var commanded = PendingQueue()
     /// The uuid of the one that was taken and not answered yet.
     private var commandedUnderway: String?
+    /// Notifications of purchases by command that were answered, whatever the answer.
+    private(set) var sentOfCommands = 0
     private var made = 0
     private var repetitions: [NotificationDelivery] = []
     private var retries = RetryQueue()
@@ -44,8 +46,10 @@ struct Outbox: Sendable {
 
     init(plan: Plan, now: Date) {
         self.plan = plan
+        let apps = plan.apps.filter { !plan.catalogue.isOwn($0) }
         population = Population(
-            apps: plan.apps, size: plan.subscriptions, conditions: plan.conditions, mix: plan.mix, seed: plan.seed,
+            apps: apps.isEmpty ? plan.apps : apps, size: plan.subscriptions, conditions: plan.conditions, mix: plan.mix,
+            seed: plan.seed,
             now: now)
         // A separate stream: repeating and reordering do not change the purchases.
         random = SeededRandom(seed: ~plan.seed)
@@ -120,8 +124,11 @@ struct Outbox: Sendable {
         return event
     }
 
+    /// Notifications of purchases by command that wait or are not answered yet.
+    var waitingOfCommands: Int { commanded.count + (commandedUnderway == nil ? 0 : 1) }
+
     /// Lets everything happen to purchases by command that time brings.
-    private mutating func bringTimeUpTo(_ date: Date) {
+    mutating func bringTimeUpTo(_ date: Date) {
         while let event = population.manual.next(now: date) { commanded.add(PendingNotification(event: event)) }
     }
 
@@ -153,7 +160,10 @@ struct Outbox: Sendable {
     /// Notes the result of a delivery.
     mutating func answered(_ delivery: NotificationDelivery, with answer: Answer, at instant: Instant) -> Consequence {
         underway -= 1
-        if delivery.attempt == 1, delivery.notification.entry.uuid == commandedUnderway { commandedUnderway = nil }
+        if delivery.attempt == 1, delivery.notification.entry.uuid == commandedUnderway {
+            commandedUnderway = nil
+            sentOfCommands += 1
+        }
         if answer.isAccepted {
             if delivery.notification.isToBeRepeated, !delivery.isRepetition {
                 var copy = delivery

@@ -4,6 +4,7 @@ struct PendingQueue: Sendable {
     private var taken = 0
 
     var isEmpty: Bool { taken == pending.count }
+    var count: Int { pending.count - taken }
 
     mutating func add(_ notification: PendingNotification) { pending.append(notification) }
 

@@ -2,6 +2,8 @@
 struct Plan: Sendable {
     /// At least one.
     var apps: [App]
+    /// What they sell to customers by command.
+    var catalogue = Catalogue()
     /// Whether random customers buy; else only what is ordered by command or through the API is sent.
     var hasRandomPurchases = true
     /// Distinct notifications, forgeries included; 0 is unlimited.

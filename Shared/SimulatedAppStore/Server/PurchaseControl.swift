@@ -2,22 +2,27 @@ import Contracts
 import Foundation
 import StrictJSON
 
-/// Endpoints by which a person buys and lets things happen: `/simulator/products`, `/simulator/purchases`.
+/// Endpoints by which a person buys and lets things happen: `/simulator/products`, `/simulator/purchases`, `/simulator/clock`.
 struct PurchaseControl: Sendable {
     /// Of the run.
     let apps: [App]
+    let catalogue: Catalogue
     let historyStore: HistoryStore
     let deliveryService: DeliveryService
     let signer: NotificationSigner
     /// The simulated present, at which purchases are made.
     let present: @Sendable () -> Date
+    /// Nil where the present is given, so that it cannot move.
+    let clock: SimulatedClock?
 
-    /// - Parameter path: from `products` or `purchases` on.
+    /// - Parameter path: from `products`, `purchases` or `clock` on.
     /// - Returns: nil where there is no such endpoint.
     /// - Throws: ``SimulatorError`` that says what exists where the request names what does not.
     func answer(to request: APIRequest, _ path: [String]) throws -> APIAnswer? {
         switch (request.method, path) {
         case ("GET", ["products"]): products()
+        case ("GET", ["clock"]): showClock()
+        case ("POST", ["clock"]): try advance(request.body)
         case ("GET", ["purchases"]): try list()
         case ("POST", ["purchases"]): try buy(request.body)
         case ("GET", let path) where path.count == 2 && path[0] == "purchases": try show(path[1])
@@ -31,12 +36,12 @@ struct PurchaseControl: Sendable {
         APIAnswer { json in
             json.beginArray("products")
             for bundleId in Self.unique(apps.map(\.bundleId)) {
-                for product in Product.all {
+                for product in catalogue.products(in: bundleId) {
                     json.element(
                         raw: APIAnswer { json in
                             json.member("bundleId", bundleId)
                             json.member("productId", product.id(in: bundleId))
-                            json.member("type", product.typeName)
+                            json.member("type", product.kind.typeName)
                             if let group = product.group { json.member("subscriptionGroupIdentifier", group) }
                             if let period = product.period { json.member("period", period.rawValue) }
                             json.member("price", product.price)
@@ -45,6 +50,28 @@ struct PurchaseControl: Sendable {
             }
             json.endArray()
         }
+    }
+
+    private func showClock() -> APIAnswer {
+        let (waiting, sent) = deliveryService.withOutbox { ($0.waitingOfCommands, $0.sentOfCommands) }
+        return APIAnswer { json in
+            json.member("now", present().milliseconds)
+            json.member("aheadMilliseconds", clock?.milliseconds ?? 0)
+            json.member("waiting", waiting)
+            json.member("sent", sent)
+        }
+    }
+
+    private func advance(_ body: [UInt8]) throws -> APIAnswer {
+        let text = try Self.text("advance", of: try Self.object(body, ["advance"])) ?? ""
+        guard let seconds = SimulatedClock.seconds(text) else {
+            throw SimulatorError("advance is \(text), and no duration such as 31d, 12h, 90m or 1d12h")
+        }
+        guard let clock else { throw SimulatorError("the clock was fixed by --now and cannot move") }
+        try clock.advance(by: seconds)
+        let date = present()
+        deliveryService.withOutbox { $0.bringTimeUpTo(date) }
+        return showClock()
     }
 
     private func list() throws -> APIAnswer {
@@ -79,8 +106,11 @@ struct PurchaseControl: Sendable {
         if isFamilyShared, token != nil {
             throw SimulatorError("Apple names no account in what a family member shares: leave out the account")
         }
-        let product = try Product.named(name, in: app.bundleId)
-        let buyer = ManualPurchases.Buyer(app: app, appAccountToken: token, isFamilyShared: isFamilyShared)
+        let product = try catalogue.product(name, in: app.bundleId)
+        let buyer = ManualPurchases.Buyer(
+            app: app, appAccountToken: token,
+            catalogue: catalogue.isOwn(app) ? catalogue.products(in: app.bundleId) : [],
+            isFamilyShared: isFamilyShared)
         let date = present()
         return answer(about: try deliveryService.withOutbox { try $0.buy(product, for: buyer, at: date) })
     }
@@ -96,7 +126,7 @@ struct PurchaseControl: Sendable {
         let event = try deliveryService.withOutbox { outbox in
             let product = try name.map { name in
                 let bundleId = try outbox.manualPurchases.purchase(id).customer.app.bundleId
-                return try Product.named(name, in: bundleId)
+                return try catalogue.product(name, in: bundleId)
             }
             return try outbox.trigger(type, subtype: subtype, purchase: id, product: product, at: date)
         }
@@ -209,10 +239,10 @@ struct PurchaseControl: Sendable {
     }
 }
 
-extension Product {
+extension Product.Kind {
     /// Apple's `type`.
     var typeName: String {
-        switch kind {
+        switch self {
         case .autoRenewable: "Auto-Renewable Subscription"
         case .nonRenewing: "Non-Renewing Subscription"
         case .nonConsumable: "Non-Consumable"

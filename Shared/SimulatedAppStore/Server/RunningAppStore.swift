@@ -46,8 +46,8 @@ final class RunningAppStore: Sendable {
                 historyStore: historyStore, deliveryService: deliveryService, keys: keys, keyFiles: keyFiles,
                 faults: faults,
                 purchases: PurchaseControl(
-                    apps: apps, historyStore: historyStore, deliveryService: deliveryService, signer: signer,
-                    present: present),
+                    apps: apps, catalogue: Catalogue(), historyStore: historyStore, deliveryService: deliveryService,
+                    signer: signer, present: present, clock: nil),
                 now: now))
         return try await server.answering(on: "127.0.0.1", port: 0) { port in
             try await body(RunningAppStore(historyStore, deliveryService, faults, keys, signer, port: port))

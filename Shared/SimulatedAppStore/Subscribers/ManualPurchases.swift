@@ -26,6 +26,8 @@ struct ManualPurchases: Sendable {
         var app: App
         /// Nil where the app sets none.
         var appAccountToken: UUID?
+        /// What the app sells; empty is the simulator's own products.
+        var catalogue: [Product] = []
         /// Whether the purchase is another family member's, which Apple shares with this customer.
         var isFamilyShared = false
     }
@@ -57,6 +59,7 @@ struct ManualPurchases: Sendable {
             return payload
         }
         var purchase = SimulatedPurchase(of: customer(for: buyer), timeScale: timeScale, beginning: date.adding(-0.001))
+        purchase.catalogue = buyer.catalogue
         let event: LifecycleEvent = product.isSubscription ? .subscribe : .buy
         guard let payload = purchase.apply(event, at: date, product: product, identities: &identities) else {
             preconditionFailure("a first purchase is always permitted")
@@ -123,7 +126,7 @@ struct ManualPurchases: Sendable {
             case .upgrade, .redeemOfferAndUpgrade: purchase.higherProducts
             case .crossgrade: purchase.equalProducts
             case .downgrade, .redeemOfferAndDowngrade: purchase.lowerProducts
-            case .resubscribe: purchase.renewal?.product.siblings
+            case .resubscribe: purchase.group
             default: nil
             }
         guard let fitting else { return purchase.purchase?.product ?? Product.subscriptions[0] }
@@ -294,12 +297,4 @@ extension NotificationKind {
 extension Product {
     /// Everything that a simulated app sells.
     static let all = subscriptions + storage + [team] + oneTime
-
-    /// - Parameter name: the product id, or its end after the bundle id.
-    /// - Throws: ``SimulatorError`` that names those that exist.
-    static func named(_ name: String, in bundleId: String) throws -> Product {
-        if let product = all.first(where: { $0.id(in: bundleId) == name || $0.suffix == name }) { return product }
-        throw SimulatorError(
-            "\(bundleId) sells no \(name); it sells \(all.map { $0.id(in: bundleId) }.joined(separator: ", "))")
-    }
 }

@@ -31,7 +31,10 @@ struct Product: Sendable, Hashable {
     /// Paid monthly with a commitment of twelve months.
     var hasCommitment = false
 
-    func id(in bundleId: String) -> String { "\(bundleId).\(suffix)" }
+    /// Whether the suffix is the whole product id.
+    var hasOwnId = false
+
+    func id(in bundleId: String) -> String { hasOwnId ? suffix : "\(bundleId).\(suffix)" }
 
     /// Whether it renews.
     var isSubscription: Bool { period != nil }

@@ -29,6 +29,8 @@ struct SimulatedPurchase: Sendable, Equatable {
     }
 
     var customer: Customer
+    /// What the app sells; empty is the simulator's own products.
+    var catalogue: [Product] = []
     let timeScale: TimeScale
     var phase = Phase.notBought
     /// In the order of their charges.
@@ -227,6 +229,12 @@ extension SimulatedPurchase {
 
     private func products(_ isWanted: (Product, Product) -> Bool) -> [Product] {
         guard let owned = renewal?.product else { return [] }
-        return owned.siblings.filter { isWanted($0, owned) }
+        return group.filter { isWanted($0, owned) }
+    }
+
+    /// All subscriptions of the group of the subscription, itself included.
+    var group: [Product] {
+        guard let owned = renewal?.product else { return [] }
+        return catalogue.isEmpty ? owned.siblings : catalogue.filter { $0.group == owned.group }
     }
 }

@@ -29,6 +29,11 @@ struct CommonVariables: VariableTable {
         "file with a line `name: value` for each header of requests to the trace collector"
     ).optional
 
+    let developmentClockFile = Variable.path(
+        "STOREKEEPER_DEVELOPMENT_CLOCK_FILE",
+        "file of a simulator's clock, by which this process is ahead of the time of day; never in production"
+    ).optional
+
     init(adminAddress: String) {
         self.adminAddress = .address(
             "STOREKEEPER_ADMIN_ADDRESS", "address of /livez, /readyz and /metrics", default: adminAddress)

@@ -64,6 +64,7 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
         let environment = ProcessInfo.processInfo.environment
         let request = CommandLineRequest(CommandLine.arguments.dropFirst(), flags: flags)
         let (settings, commonSettings) = configured(request, environment: EnvironmentReader(environment))
+        let clock = moved(clock, by: commonSettings.developmentClockFile)
 
         let format = commonSettings.logFormat
         let level = commonSettings.logLevel
@@ -94,6 +95,15 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
             logger.critical("\(name) ends because \(error)")
             end(.failed)
         }
+    }
+
+    /// The clock, ahead by what a simulator's file says; unchanged without one.
+    private func moved(_ clock: ProcessClock, by file: String?) -> ProcessClock {
+        guard let file else { return clock }
+        do throws(ConfigurationProblem) {
+            let development = try DevelopmentClock(file: file)
+            return ProcessClock(now: { development.moved(clock.now()) }, instant: clock.instant)
+        } catch { end(.configuration, saying: "\(error)") }
     }
 
     /// Exports traces; nil without an endpoint.

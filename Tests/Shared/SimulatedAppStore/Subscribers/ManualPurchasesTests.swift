@@ -17,7 +17,7 @@ import Testing
         var app = app
         app.environment = environment
         return try purchases.buy(
-            try Product.named(name, in: app.bundleId), for: .init(app: app, appAccountToken: account),
+            try Catalogue().product(name, in: app.bundleId), for: .init(app: app, appAccountToken: account),
             timeScale: TimeScale(environment: environment), at: date)
     }
 
@@ -138,8 +138,9 @@ import Testing
         #expect(impossible.contains("is active and renews"))
         #expect(impossible.contains("REFUND"))
         #expect(
-            message { try Product.named("gold", in: "com.example.app") }.contains("com.example.app.premium.monthly"))
-        let product = try Product.named("basic.weekly", in: "com.example.app")
+            message { try Catalogue().product("gold", in: "com.example.app") }.contains(
+                "com.example.app.premium.monthly"))
+        let product = try Catalogue().product("basic.weekly", in: "com.example.app")
         #expect(
             message {
                 try purchases.trigger(

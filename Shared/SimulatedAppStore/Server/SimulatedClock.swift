@@ -1,0 +1,52 @@
+import Chassis
+import Foundation
+import Synchronization
+
+/// The clock of a run, which a person moves forward by command.
+final class SimulatedClock: Sendable {
+    /// The certificates of a run are valid for 401 days.
+    static let limit: TimeInterval = 400 * 86_400
+
+    private let base: @Sendable () -> Date
+    /// Shared with other processes; nil where this one alone moves.
+    private let file: DevelopmentClock?
+    private let own = Mutex<Int64>(0)
+
+    /// - Parameter base: the time of day.
+    init(base: @escaping @Sendable () -> Date, file: DevelopmentClock?) {
+        self.base = base
+        self.file = file
+    }
+
+    /// Milliseconds by which it is ahead of the time of day.
+    var milliseconds: Int64 { file?.milliseconds ?? own.withLock { $0 } }
+
+    func now() -> Date { base().addingTimeInterval(Double(milliseconds) / 1000) }
+
+    /// - Throws: ``SimulatorError`` where it would be ahead too far.
+    func advance(by seconds: TimeInterval) throws {
+        let ahead = milliseconds + Int64((seconds * 1000).rounded())
+        guard seconds > 0, Double(ahead) <= Self.limit * 1000 else {
+            throw SimulatorError(
+                "the clock moves forward only, and in all by 400 days, for which the certificates of a run are valid; it is "
+                    + "\(milliseconds / 86_400_000) days ahead: start anew, without --keep, to go further")
+        }
+        if let file { file.advance(to: ahead) } else { own.withLock { $0 = ahead } }
+    }
+
+    /// Seconds of a text such as `31d`, `12h`, `90m`, `45s` or `2w`, or several of them: `1d12h`.
+    static func seconds(_ text: String) -> TimeInterval? {
+        let units: [Character: TimeInterval] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
+        var (sum, number) = (0.0, "")
+        for character in text {
+            if character.isASCII, character.isNumber {
+                number.append(character)
+            } else {
+                guard let unit = units[character], number.count <= 9, let count = Double(number) else { return nil }
+                sum += count * unit
+                number = ""
+            }
+        }
+        return number.isEmpty && sum > 0 ? sum : nil
+    }
+}

@@ -1,0 +1,24 @@
+import Foundation
+import Testing
+
+@testable import SimulatedAppStore
+
+@Suite struct SimulatedClockTests {
+    private static let now = Date(milliseconds: 1_780_000_000_000)
+
+    @Test(arguments: [("31d", 2_678_400.0), ("90s", 90), ("1d12h", 129_600), ("2w", 1_209_600), ("5m", 300)])
+    func `Duration is read`(text: String, seconds: Double) { #expect(SimulatedClock.seconds(text) == seconds) }
+
+    @Test(arguments: ["", "d", "31", "31x", "-1d", "1.5d", "0d", "1d2", "9999999999d", "٣d"])
+    func `What is no duration is refused`(text: String) { #expect(SimulatedClock.seconds(text) == nil) }
+
+    @Test func `Clock moves forward, no further than the certificates of the run are valid`() throws {
+        let clock = SimulatedClock(base: { Self.now }, file: nil)
+        try clock.advance(by: 86_400)
+        try clock.advance(by: 86_400)
+        #expect(clock.now() == Self.now.addingTimeInterval(172_800))
+        #expect(throws: SimulatorError.self) { try clock.advance(by: 399 * 86_400) }
+        #expect(throws: SimulatorError.self) { try clock.advance(by: -1) }
+        #expect(clock.milliseconds == 172_800_000)
+    }
+}
