@@ -16,6 +16,7 @@ enum Handlers {
         return [
             "getDocument": document.get,
             "getDocumentAsYAML": document.get,
+            "getReference": document.reference,
             "getAccountEntitlements": entitlements.ofAccount,
             "getCustomerEntitlements": entitlements.ofCustomer,
             "queryEntitlements": entitlements.query,

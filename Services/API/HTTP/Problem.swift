@@ -110,6 +110,35 @@ extension Problem.Kind {
         }
     }
 
+    /// What a client does about it.
+    var advice: String {
+        switch self {
+        case .malformedRequest: "The bytes are no HTTP request that the service takes: use an HTTP library."
+        case .malformedJSON: "Send strict JSON in UTF-8, without duplicate members; `detail` says where it ends to be."
+        case .invalidRequest: "Fix what `errors` names; it will not succeed as it is."
+        case .invalidCursor: "Begin the list again, without a cursor."
+        case .missingKey: "Send the header `Authorization: Bearer sk_…`."
+        case .invalidKey: "Use a key that is not expired or revoked: `storekeeper keys list`."
+        case .missingScope: "Use a key with the scope that `detail` names."
+        case .appNotAllowed: "Use a key that is for the app."
+        case .wrongEnvironment: "Use the key of that environment: `sk_live_…` is Production, `sk_test_…` the sandbox."
+        case .noSuchPath: "Look for the path in the document."
+        case .methodNotAllowed: "Use a method of the header `Allow`."
+        case .notFound: "What the path or the body names is not known, or is another app's."
+        case .requestInProgress: "Wait a moment and send the same request with the same `Idempotency-Key`."
+        case .conflict: "Read `detail`: it says what is stored, and what would succeed."
+        case .outcomeUnknown: "Look whether Apple did it (`GET` the purchase) before sending it again."
+        case .tooManyTransfers: "An operator decides: `storekeeper customers choose`."
+        case .requestTimeout: "Send the whole request within the time that the service waits."
+        case .bodyTooLarge: "Send fewer parts at once."
+        case .unsupportedMediaType: "Send `Content-Type: application/json`."
+        case .idempotencyMismatch: "Use a new `Idempotency-Key` for another request."
+        case .tooManyRequests: "Wait as long as `Retry-After` says."
+        case .internalError: "Send it again; where it stays, read the log of the service by the time of the answer."
+        case .unavailable: "Send it again after `Retry-After`; the answers that you keep hold until their `until`."
+        }
+    }
+
     /// Whether the same request may succeed later.
     var isRetryable: Bool {
         switch self {

@@ -21,6 +21,9 @@ struct KeysCreate: Subcommand {
               storekeeper keys create --name dashboard --environment Sandbox --all-apps --scope entitlements:read --days 90
             """)
 
+    /// Instances of the API read the keys every second; twice that leaves room for a slow answer of the database.
+    private static let acceptance: Duration = .seconds(2)
+
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var audit: AuditOptions
@@ -80,8 +83,11 @@ struct KeysCreate: Subcommand {
             scopes: Set(scopes), bundleIds: Set(apps).sorted(), digest: secret.digest, createdAt: now,
             expiresAt: noExpiry ? nil : now.addingTimeInterval(Double(days ?? 365) * 86_400))
         try await ClientKeyStore(connection).add(key)
+        let readByAll = ContinuousClock.now + Self.acceptance
         try await audit.record(
             "keys create", on: [key.id.uuidString.lowercased()], to: OperatorActionStore(connection), in: context)
+        // A key that is printed works: a script uses it in its next line.
+        try await ContinuousClock().sleep(until: readByAll)
         guard !output.json else {
             return try output.print(json: Created(key: secret.text, about: KeyRow(key, at: now)), in: context)
         }

@@ -29,7 +29,7 @@ final class SimulatedClock: Sendable {
         guard seconds > 0, Double(ahead) <= Self.limit * 1000 else {
             throw SimulatorError(
                 "the clock moves forward only, and in all by 400 days, for which the certificates of a run are valid; it is "
-                    + "\(milliseconds / 86_400_000) days ahead: start anew, without --keep, to go further")
+                    + "\(milliseconds / 86_400_000) days ahead: start again, without --keep, to go further")
         }
         if let file { file.advance(to: ahead) } else { own.withLock { $0 = ahead } }
     }

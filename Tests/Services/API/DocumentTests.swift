@@ -42,6 +42,57 @@ struct DocumentTests {
         #expect(checked > 10)
     }
 
+    @Test func `Every property is described, requests are closed and answers are open for additions`() throws {
+        let root = try JSONDocument(try APIDocument.embedded().bytes, limits: JSONLimits(depth: 40)).root
+        let schemas = root["components"]?["schemas"]
+        var checked = 0
+        func check(_ value: JSONValue, _ place: String, isRequest: Bool) {
+            if let name = value["$ref"]?.string?.split(separator: "/").last, let named = schemas?[String(name)] {
+                return check(named, String(name), isRequest: isRequest)
+            }
+            for (name, property) in value["properties"]?.members ?? [] {
+                #expect(property["description"]?.string != nil || property["$ref"] != nil, "\(place).\(name)")
+                check(property, "\(place).\(name)", isRequest: isRequest)
+                checked += 1
+            }
+            if value["properties"] != nil {
+                #expect(value["additionalProperties"]?.bool == (isRequest ? false : nil), "\(place)")
+            }
+            if let items = value["items"] { check(items, place + "[]", isRequest: isRequest) }
+            for one in value["oneOf"]?.elements ?? [] { check(one, place, isRequest: isRequest) }
+        }
+        for (path, item) in root["paths"]?.members ?? [] {
+            for (method, operation) in item.members {
+                let place = "\(method) \(path)"
+                for (_, media) in operation["requestBody"]?["content"]?.members ?? [] {
+                    if let schema = media["schema"] { check(schema, place, isRequest: true) }
+                }
+                for (_, answer) in operation["responses"]?.members ?? [] {
+                    for (_, media) in answer["content"]?.members ?? [] {
+                        if let schema = media["schema"] { check(schema, place, isRequest: false) }
+                    }
+                }
+            }
+        }
+        #expect(checked > 200)
+    }
+
+    @Test func `Reference page shows every operation, schema and problem, and requests nothing`() throws {
+        let document = try APIDocument.embedded()
+        let page = String(decoding: try ReferencePage(document.bytes).bytes, as: UTF8.self)
+        for operation in document.operations {
+            #expect(page.contains("id=\"\(operation.id)\""), "\(operation.id)")
+            #expect(page.contains("<code>\(operation.path)</code>"), "\(operation.path)")
+        }
+        for name in document.check.schemas.keys { #expect(page.contains("id=\"schema-\(name)\""), "\(name)") }
+        for kind in Problem.Kind.allCases { #expect(page.contains(kind.type) && !kind.advice.isEmpty, "\(kind)") }
+        let foreign = page.matches(of: /(?:src|href)="([^"]*)"/).map { $0.output.1 }.filter {
+            !$0.hasPrefix("#") && !$0.hasPrefix("/openapi")
+        }
+        #expect(foreign.isEmpty, "\(foreign)")
+        #expect(!page.contains("<script") && !page.contains("@import") && !page.contains("url("))
+    }
+
     @Test func `Document refuses a keyword that the service would not check`() {
         for schema in [
             #"{"type":"string","pattern":"a+"}"#, #"{"type":"text"}"#, #"{"format":"email"}"#,
@@ -113,7 +164,9 @@ struct DocumentTests {
             return
         }
         guard let schema, let json = answer.json else { return }
-        let faults = api.document.check.faults(of: json, by: schema)
+        var check = api.document.check
+        check.refusesUndescribed = true
+        let faults = check.faults(of: json, by: schema)
         #expect(faults.isEmpty, "\(place): \(faults)")
     }
 }
@@ -149,7 +202,8 @@ struct DocumentedAnswers {
         case "eraseCustomer": #"{"extent":"erase"}"#
         case "uploadTransactions": #"{"bundleId":"\#(SampleState.app)"}"#
         case "restorePurchases": #"{"bundleId":"\#(SampleState.app)","appAccountToken":"\#(SampleState.account)"}"#
-        case "uploadReceipt": #"{"bundleId":"\#(SampleState.app)","receipt":"AAAA"}"#
+        case "uploadReceipt":
+            #"{"bundleId":"\#(SampleState.app)","verifyReceiptResponse":{"environment":"Sandbox","latest_receipt_info":[]}}"#
         case "putEntitlementDefinition": #"{"productIds":["pro.monthly"]}"#
         case "sendConsumption": #"{"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
         case "extendSubscription": #"{"days":3,"reason":"other"}"#
