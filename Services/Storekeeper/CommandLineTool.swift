@@ -32,7 +32,9 @@ struct CommandLineTool: ParsableCommand {
                 subcommands: [Recover.self, Backfill.self, Import.self, Offsets.self, Rebuild.self, Retention.self]),
             CommandGroup(
                 name: "Call Apple's API:",
-                subcommands: [TestNotification.self, Notifications.self, Lookup.self, Extend.self, Token.self]),
+                subcommands: [
+                    Doctor.self, TestNotification.self, Notifications.self, Lookup.self, Extend.self, Token.self,
+                ]),
             CommandGroup(
                 name: "Run and deploy:",
                 subcommands: [

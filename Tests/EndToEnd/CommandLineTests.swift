@@ -65,7 +65,8 @@ extension EndToEnd {
             let help = try await Self.run("storekeeper", ["--help"])
             #expect(help.ending == .exit(0))
             for verb in [
-                "dev", "simulator", "verify", "healthcheck", "status", "events", "dead-letters", "recover", "coverage",
+                "dev", "doctor", "simulator", "verify", "healthcheck", "status", "events", "dead-letters", "recover",
+                "coverage",
                 "backfill", "test-notification", "lookup", "extend", "token", "config", "audit", "acls", "offsets",
                 "rebuild", "retention", "customers", "products",
             ] {

@@ -31,6 +31,25 @@ extension EndToEnd {
             }
         }
 
+        @Test func `doctor finds nothing missing in dev, and says what is missing without the files`() async throws {
+            try await RunningDev.use { dev in
+                _ = try await dev.lines(2, with: "curl .*/entitlements")
+                let url = "http://127.0.0.1:$(cat '\(dev.place.path("kept"))/ingest.port')/v1/notifications"
+                let well = try await dev.shell("storekeeper doctor --url \"\(url)\"")
+                #expect(well.ending == .exit(0), "\(well.text)\n\(well.log)")
+                #expect(well.text.contains("ok          URL: ingest answers"), "\(well.text)")
+                #expect(well.text.matches(of: /ok +test notification of/).count == 4, "\(well.text)")
+                let ill = try await dev.shell(
+                    "unset STOREKEEPER_APPS_FILE; storekeeper doctor --json --no-test-notifications")
+                #expect(ill.ending == .exit(1))
+                #expect(ill.text.contains("STOREKEEPER_APPS_FILE is not set"), "\(ill.text)")
+                let wrong = try await dev.shell(
+                    "storekeeper doctor --no-test-notifications --url \"${API}/nowhere\"")
+                #expect(wrong.ending == .exit(1))
+                #expect(wrong.text.contains("failed      URL:"), "\(wrong.text)")
+            }
+        }
+
         @Test(arguments: ["Documentation/FirstHour.md", "Documentation/API.md"])
         func `Every command of the page runs against dev, and shows what the page says`(page: String) async throws {
             let steps = try DocumentedStep.all(of: page)

@@ -28,43 +28,13 @@ struct TestNotification: Subcommand {
         let ledger = NotificationStore(connection)
         let course = try await apple.withClient(in: context) { client in
             try await SignalHandler.cancellingOnSignal {
-                try await follow(client, ledger, context)
+                try await TestNotificationProgress.following(
+                    client, to: ledger, within: timeout.duration, now: context.now,
+                    telling: { if !output.json { context.print($0) } })
             }
         }
         if output.json { try output.print(json: course, in: context) }
         guard course.recordedAt != nil else { throw CommandError(course.diagnosis) }
-    }
-
-    private func follow(
-        _ client: AppStoreServerAPI, _ ledger: NotificationStore, _ context: CommandContext
-    ) async throws -> TestNotificationProgress {
-        func say(_ line: String) { if !output.json { context.print(line) } }
-        var course = TestNotificationProgress(
-            bundleId: client.app.bundleId, environment: client.environment.rawValue, requestedAt: context.now())
-        course.token = try await client.requestTestNotification()
-        say("Requested a test notification for \(course.bundleId), \(course.environment).")
-        let deadline = ContinuousClock.now + timeout.duration
-        while true {
-            if course.attempts.last?.isSuccess != true {
-                do {
-                    let before = course
-                    course.note(try await client.testNotificationStatus(course.token))
-                    if course.attempts != before.attempts, let last = course.attempts.last {
-                        say("Apple sent \(course.notificationUUID ?? "it"): \(last.result)")
-                    }
-                } catch let error as APIError where error.code == .testNotificationNotFound {}
-            }
-            if let uuid = course.notificationUUID.flatMap({ UUID(uuidString: $0) }),
-                let line = try await ledger.line(uuid)
-            {
-                course.recordedAt = line.recordedAt
-                let seconds = line.recordedAt.timeIntervalSince(line.receivedAt)
-                say("Stored in the ledger \((seconds * 1000).inMilliseconds) after it was received.")
-                return course
-            }
-            guard ContinuousClock.now < deadline else { return course }
-            try await Task.sleep(for: .milliseconds(500))
-        }
     }
 }
 
@@ -113,5 +83,43 @@ struct TestNotificationProgress: Sendable, Encodable {
                 + "firewall (17.0.0.0/8), TLS and the load balancer"
         }
         return "Apple received 200, but the ledger does not have it: see storekeeper status and dead-letters list"
+    }
+}
+
+extension TestNotificationProgress {
+    /// Requests a test notification and follows it to the ledger.
+    /// - Parameter say: gets a line for each step.
+    /// - Returns: how far it came in time.
+    /// - Throws: `APIError` where Apple refuses, `PostgresError` where the ledger cannot be read.
+    static func following(
+        _ client: AppStoreServerAPI, to ledger: NotificationStore, within timeout: Duration, now: @Sendable () -> Date,
+        telling say: (String) -> Void
+    ) async throws -> TestNotificationProgress {
+        var course = TestNotificationProgress(
+            bundleId: client.app.bundleId, environment: client.environment.rawValue, requestedAt: now())
+        course.token = try await client.requestTestNotification()
+        say("Requested a test notification for \(course.bundleId), \(course.environment).")
+        let deadline = ContinuousClock.now + timeout
+        while true {
+            if course.attempts.last?.isSuccess != true {
+                do {
+                    let before = course
+                    course.note(try await client.testNotificationStatus(course.token))
+                    if course.attempts != before.attempts, let last = course.attempts.last {
+                        say("Apple sent \(course.notificationUUID ?? "it"): \(last.result)")
+                    }
+                } catch let error as APIError where error.code == .testNotificationNotFound {}
+            }
+            if let uuid = course.notificationUUID.flatMap({ UUID(uuidString: $0) }),
+                let line = try await ledger.line(uuid)
+            {
+                course.recordedAt = line.recordedAt
+                let seconds = line.recordedAt.timeIntervalSince(line.receivedAt)
+                say("Stored in the ledger \((seconds * 1000).inMilliseconds) after it was received.")
+                return course
+            }
+            guard ContinuousClock.now < deadline else { return course }
+            try await Task.sleep(for: .milliseconds(500))
+        }
     }
 }

@@ -81,10 +81,7 @@ struct AppleOptions: ParsableArguments {
     }
 
     private func chosen(of clients: APIClients) throws -> AppStoreServerAPI {
-        let fitting = clients.all.filter { client in
-            (app ?? client.app.bundleId) == client.app.bundleId
-                && (environment?.rawValue ?? client.environment.rawValue) == client.environment.rawValue
-        }
+        let fitting = clients.all.filter(isChosen)
         if fitting.count == 1 { return fitting[0] }
         let names = clients.all.map { "--app \($0.app.bundleId) --environment \($0.environment.rawValue)" }
         throw ValidationError(
@@ -92,7 +89,14 @@ struct AppleOptions: ParsableArguments {
                 + names.joined(separator: ", "))
     }
 
-    private func settings(in context: CommandContext) throws -> Settings<Variables> {
+    /// Whether the options leave in this app and environment.
+    func isChosen(_ client: AppStoreServerAPI) -> Bool {
+        (app ?? client.app.bundleId) == client.app.bundleId
+            && (environment?.rawValue ?? client.environment.rawValue) == client.environment.rawValue
+    }
+
+    /// The variables, overridden by the options.
+    func settings(in context: CommandContext) throws -> Settings<Variables> {
         var environment = context.environment(of: Self.names)
         environment["STOREKEEPER_APPS_FILE"] = appsFile ?? environment["STOREKEEPER_APPS_FILE"]
         if let keysFile { environment["STOREKEEPER_APP_STORE_API_KEYS_FILE"] = keysFile }
