@@ -17,6 +17,8 @@ package struct CommandContext: Sendable {
     package var environment: [String: String]
     /// The current user, for the audit log.
     package var user: String
+    /// How standard output looks.
+    package var style = TerminalStyle.none
     /// Writes a line to standard output.
     package var print: @Sendable (String) -> Void
     /// Writes a line to standard error.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Chassis
 import Foundation
 import Operations
 
@@ -25,11 +26,43 @@ extension ParsableCommand {
             try await subcommand.run(in: context)
             Foundation.exit(0)
         } catch {
+            let suggestion = running == nil ? suggestion(for: Array(CommandLine.arguments.dropFirst())) : nil
             guard let presentation = ErrorPresentation(error, of: running, in: Self.self) else {
+                let code = exitCode(for: error).rawValue
+                if code != 0, CommandLine.arguments.contains("--json") {
+                    context.warn(ErrorPresentation.json(message(for: error), suggestion: suggestion, exitCode: code))
+                    Foundation.exit(code)
+                }
+                if let suggestion { context.warn("Did you mean '\(suggestion)'?") }
                 exit(withError: error)
+            }
+            if CommandLine.arguments.contains("--json"), !presentation.text.isEmpty {
+                context.warn(
+                    ErrorPresentation.json(presentation.message, suggestion: nil, exitCode: presentation.exitCode))
+                Foundation.exit(presentation.exitCode)
             }
             if !presentation.text.isEmpty { context.warn(presentation.text) }
             Foundation.exit(presentation.exitCode)
         }
+    }
+
+    /// The subcommand that a misspelt one was to be; nil where none is near, or none is misspelt.
+    package static func suggestion(for arguments: [String]) -> String? {
+        var command: any ParsableCommand.Type = Self.self
+        var words = [Self._commandName]
+        for argument in arguments {
+            let below =
+                command.configuration.subcommands + command.configuration.groupedSubcommands.flatMap(\.subcommands)
+            if let next = below.first(where: { $0._commandName == argument }) {
+                command = next
+                words.append(argument)
+                continue
+            }
+            guard !argument.hasPrefix("-"), !below.isEmpty else { return nil }
+            return NearestName.of(argument, among: below.map { $0._commandName }).map {
+                (words + [$0]).joined(separator: " ")
+            }
+        }
+        return nil
     }
 }

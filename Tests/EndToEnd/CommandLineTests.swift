@@ -73,6 +73,10 @@ extension EndToEnd {
                 #expect(help.text.contains("  \(verb) "))
             }
             #expect(try await Self.run("storekeeper", ["nonsense"]).ending == .exit(64))
+            let misspelt = try await Self.run("storekeeper", ["statsu"])
+            #expect(misspelt.ending == .exit(64) && misspelt.text.contains("Did you mean 'storekeeper status'?"))
+            let program = try await Self.run("storekeeper", ["status", "--json"])
+            #expect(program.text.contains(#"{"error":{"exitCode":78,"message":""#), "\(program.text)")
             #expect(try await Self.run("storekeeper", ["dev", "--duplicates", "2"]).ending == .exit(64))
         }
 

@@ -19,7 +19,7 @@ struct OutputOptions: ParsableArguments {
     func list<Row: ListedRow>(_ rows: [Row], none: String, in context: CommandContext) throws {
         if json { return try print(json: rows, in: context) }
         guard !rows.isEmpty else { return context.print(none) }
-        TextTable(columns: Row.columns, rows: rows.map(\.cells)).lines.forEach(context.print)
+        TextTable(columns: Row.columns, rows: rows.map(\.cells)).lines(in: context.style).forEach(context.print)
     }
 
     /// Prints one value as JSON.

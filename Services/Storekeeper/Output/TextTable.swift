@@ -1,3 +1,6 @@
+import Commands
+import Foundation
+
 /// A table with headings, each column as wide as its widest cell, control characters escaped.
 struct TextTable: Sendable {
     struct Column: Sendable, ExpressibleByStringLiteral {
@@ -27,6 +30,25 @@ struct TextTable: Sendable {
                 return columns[index].isNumber ? space + row[index] : row[index] + space
             }.joined(separator: "  ")
             return line.trimmingEnd
+        }
+    }
+}
+
+extension TextTable {
+    /// The same for a terminal: headings stand out, and a table that is wider has a line for each cell, so that nothing is cut and
+    /// ids can be copied.
+    func lines(in style: TerminalStyle) -> [String] {
+        let lines = lines
+        guard let width = style.width, lines.contains(where: { $0.count > width }) else {
+            return lines.enumerated().map { $0.offset == 0 ? style.text($0.element, .heading) : $0.element }
+        }
+        let widest = columns.map(\.heading.count).max() ?? 0
+        return rows.enumerated().flatMap { index, row in
+            (index == 0 ? [] : [""])
+                + zip(columns, row).map { column, cell in
+                    let heading = column.heading.padding(toLength: widest, withPad: " ", startingAt: 0)
+                    return "\(style.text(heading, .faint))  \(cell.escaped)".trimmingEnd
+                }
         }
     }
 }

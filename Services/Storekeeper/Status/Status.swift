@@ -61,7 +61,8 @@ struct Status: Subcommand {
                 while true {
                     let report = await reader.report(at: context.now())
                     if screen.isTerminal, !output.json {
-                        screen.draw(StatusText(report: report).lines.map { String($0.prefix(screen.width)) })
+                        let lines = StatusText(report: report).lines.map { String($0.prefix(screen.width)) }
+                        screen.draw(StatusText.coloured(lines, in: context.style))
                     } else {
                         try show(report, in: context)
                     }
@@ -73,6 +74,6 @@ struct Status: Subcommand {
 
     private func show(_ report: PipelineStatus, in context: CommandContext) throws {
         if output.json { return try output.print(json: report, in: context) }
-        StatusText(report: report).lines.forEach(context.print)
+        StatusText.coloured(StatusText(report: report).lines, in: context.style).forEach(context.print)
     }
 }

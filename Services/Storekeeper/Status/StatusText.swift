@@ -1,3 +1,4 @@
+import Commands
 import Foundation
 import Operations
 
@@ -96,4 +97,16 @@ struct StatusText: Sendable {
     }
 
     static func age(_ seconds: Double) -> String { TimeSpan.age(seconds) }
+}
+
+extension StatusText {
+    /// The lines with their meaning as colours: the headline, what is wrong, the questions.
+    static func coloured(_ lines: [String], in style: TerminalStyle) -> [String] {
+        lines.enumerated().map { index, line in
+            if index == 0 { return style.text(line, line.hasSuffix(": healthy") ? .good : .bad) }
+            if line.hasPrefix("! ") || line.hasPrefix("  unavailable: ") { return style.text(line, .bad) }
+            if line.hasPrefix("- ") { return style.text(line, .warning) }
+            return line.hasSuffix("?") ? style.text(line, .heading) : line
+        }
+    }
 }

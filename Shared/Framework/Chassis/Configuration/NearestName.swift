@@ -1,7 +1,7 @@
 /// The declared name that an operator probably meant.
-enum NearestName {
+public enum NearestName {
     /// Nil if no name is similar enough.
-    static func of(_ name: String, among candidates: [String]) -> String? {
+    public static func of(_ name: String, among candidates: [String]) -> String? {
         let nearest = candidates.map { (candidate: $0, distance: distance(name, $0)) }
             .min { ($0.distance, $0.candidate) < ($1.distance, $1.candidate) }
         guard let nearest, nearest.distance <= 3 else { return nil }
