@@ -72,6 +72,11 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
             LineLogHandler(service: name, label: label, level: level, format: format, now: clock.now)
         }
         let logger = Logger(label: "storekeeper.\(name)")
+        if let file = commonSettings.developmentClockFile {
+            logger.warning(
+                "The clock is that of a simulator, as \(file) says; unset STOREKEEPER_DEVELOPMENT_CLOCK_FILE in production"
+            )
+        }
         let registry = MetricRegistry(metrics: Metric.all)
         MetricsSystem.bootstrap(registry)
         Metric.buildInformation.gauge(name, BuildInformation.version).record(1)
