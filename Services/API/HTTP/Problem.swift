@@ -27,6 +27,7 @@ struct Problem: Error, Sendable {
         case bodyTooLarge = "body-too-large"
         case unsupportedMediaType = "unsupported-media-type"
         case idempotencyMismatch = "idempotency-mismatch"
+        case nothingVerified = "nothing-verified"
         case tooManyRequests = "too-many-requests"
         case internalError = "internal-error"
         case unavailable
@@ -75,7 +76,7 @@ extension Problem.Kind {
         case .requestInProgress, .conflict, .outcomeUnknown, .tooManyTransfers: 409
         case .bodyTooLarge: 413
         case .unsupportedMediaType: 415
-        case .idempotencyMismatch: 422
+        case .idempotencyMismatch, .nothingVerified: 422
         case .tooManyRequests: 429
         case .internalError: 500
         case .unavailable: 503
@@ -104,6 +105,7 @@ extension Problem.Kind {
         case .bodyTooLarge: "The body is too large"
         case .unsupportedMediaType: "The body has another media type"
         case .idempotencyMismatch: "The Idempotency-Key was used for another request"
+        case .nothingVerified: "Nothing of the upload could be verified"
         case .tooManyRequests: "Too many requests"
         case .internalError: "The service failed"
         case .unavailable: "The service cannot answer now"
@@ -133,6 +135,7 @@ extension Problem.Kind {
         case .bodyTooLarge: "Send fewer parts at once."
         case .unsupportedMediaType: "Send `Content-Type: application/json`."
         case .idempotencyMismatch: "Use a new `Idempotency-Key` for another request."
+        case .nothingVerified: "Read `rejected`, part by part; the same upload will not succeed."
         case .tooManyRequests: "Wait as long as `Retry-After` says."
         case .internalError: "Send it again; where it stays, read the log of the service by the time of the answer."
         case .unavailable: "Send it again after `Retry-After`; the answers that you keep hold until their `until`."

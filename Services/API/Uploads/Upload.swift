@@ -43,6 +43,9 @@ struct Upload {
         var reason: String
         /// What is wrong, and what to do.
         var detail: String
+
+        /// Whether the same part may be accepted later: Apple did not answer in time.
+        var mayPass: Bool { reason == "apple-unavailable" }
     }
 
     let bundleId: String

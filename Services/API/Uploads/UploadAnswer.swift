@@ -70,7 +70,43 @@ struct UploadAnswer {
         return problem
     }
 
+    /// None of the parts could be used, so nothing was changed or recorded.
+    var unverified: Problem {
+        var json = JSONWriter(capacity: 1024)
+        json.beginObject()
+        account.write(to: &json, states: states, withheldBecause: withheld, isNamed: isNamed)
+        json.endObject()
+        var rejected = JSONWriter(capacity: 1024)
+        rejected.beginObject()
+        write(rejectedTo: &rejected)
+        rejected.endObject()
+        var problem = Problem(
+            .nothingVerified,
+            "None of the \(upload.rejected.count) parts could be verified or used; `rejected` says why, part by part.")
+        problem.members = [
+            ("verified", Array("false".utf8)), ("recorded", Array("false".utf8)), ("finish", Array("false".utf8)),
+            ("rejected", Self.member("rejected", of: rejected.bytes)), ("answer", json.bytes),
+        ]
+        return problem
+    }
+
+    private static func member(_ name: String, of bytes: [UInt8]) -> [UInt8] {
+        (try? JSONDocument(bytes))?.root[name].map { Array($0.rawBytes) } ?? Array("[]".utf8)
+    }
+
     private var token: String { ReadAfter.token(parts) }
+
+    private func write(rejectedTo json: inout JSONWriter) {
+        json.beginArray("rejected")
+        for part in upload.rejected {
+            json.beginObject()
+            json.member("pointer", part.pointer)
+            json.member("reason", part.reason)
+            json.member("detail", part.detail)
+            json.endObject()
+        }
+        json.endArray()
+    }
 
     /// Null where no account uploads, and of renewal information.
     private func claim(_ part: Upload.Accepted) -> String? {
@@ -95,15 +131,7 @@ struct UploadAnswer {
             json.endObject()
         }
         json.endArray()
-        json.beginArray("rejected")
-        for part in upload.rejected {
-            json.beginObject()
-            json.member("pointer", part.pointer)
-            json.member("reason", part.reason)
-            json.member("detail", part.detail)
-            json.endObject()
-        }
-        json.endArray()
+        write(rejectedTo: &json)
         if let app = upload.accepted.compactMap(\.appTransaction).last {
             json.beginObject("app")
             json.member("appTransactionId", app.appTransactionId)

@@ -67,6 +67,10 @@ struct UploadRecorder: Sendable {
             )
         }
         let answer = UploadAnswer(upload, preview, account: account, definitions: definitions.current)
+        // Where Apple did not answer, the same upload may succeed later.
+        if upload.accepted.isEmpty, !upload.rejected.isEmpty, !upload.rejected.contains(where: \.mayPass) {
+            throw answer.unverified
+        }
         if isDryRun || upload.accepted.isEmpty { return answer.response(isRecorded: false) }
         do {
             try await services.record(upload.distinct)

@@ -60,6 +60,8 @@ import Testing
                                     "original_transaction_id":"\(bought.originalTransactionId)"}]}}}
                     """)
             #expect(answer.status == 200 && answer.rejected.isEmpty, "\(answer.rejected)")
+            let operation = try #require(fixture.api.document.operations.first { $0.id == "uploadReceipt" })
+            DocumentTests.expect(answer, isAs: try #require(operation.answers[200]), operation, fixture.api)
             let newest = (answer.json?["accepted"]?.elements ?? []).compactMap { $0["transactionId"]?.string }
             #expect(newest.contains(bought.transactionId) && !newest.contains(stored))
             try await fixture.apply(fixture.records(2))
