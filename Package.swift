@@ -58,12 +58,14 @@ let libraries: [Target] = [
     library("Domain/Contracts", ["Records", "Signatures", "StrictJSON"]),
     library("Domain/Subscriptions", ["Contracts", "Records"]),
     library("Domain/WebhookDelivery", ["Contracts", "Digests", "Records", "StrictJSON", "Subscriptions"]),
+    library("Domain/Refunds", ["Digests", "StrictJSON", "Subscriptions"]),
     library("Domain/Interpretation", ["AppStore", "Contracts", "Subscriptions"]),
     // Above them: every table, and what services and operators share.
     library(
         "Storage",
         [
-            "Postgres", "Interpretation", "Subscriptions", "WebhookDelivery", "Contracts", "Records", "StrictJSON",
+            "Postgres", "Interpretation", "Subscriptions", "WebhookDelivery", "Refunds", "Contracts", "Records",
+            "StrictJSON",
             "Digests",
             "Signatures", logging,
         ],
@@ -79,7 +81,7 @@ let libraries: [Target] = [
         "Operations",
         [
             "Kafka", "Contracts", "Records", "StrictJSON", "AppStore", "Digests", "Signatures", "Subscriptions",
-            "Storage", "Pipeline", "Postgres", "WebhookDelivery", logging,
+            "Storage", "Pipeline", "Postgres", "WebhookDelivery", "Refunds", logging,
         ]),
     // What the programs with commands share: their context, exit codes, errors and options.
     library(
@@ -129,13 +131,14 @@ let services: [Target] = [
         "Scheduler",
         [
             "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "Bootstrap", "AppStore", "Storage", "Postgres",
+            "Refunds",
         ]),
     service(
         "API",
         [
             "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "StrictJSON", "Digests", "Signatures",
             "Subscriptions", "Storage", "Bootstrap", "Postgres", "AppStore", "Interpretation", "Operations",
-            "WebhookDelivery", hummingbird, lifecycle, hummingbirdCore, hummingbirdTLS, nioSSL, nio,
+            "WebhookDelivery", "Refunds", hummingbird, lifecycle, hummingbirdCore, hummingbirdTLS, nioSSL, nio,
         ],
         resources: [.embedInCode("openapi.json")]),
     service(
@@ -159,7 +162,7 @@ let services: [Target] = [
         [
             "Commands", "Chassis", "Threads", "Kafka", "Contracts", "Records", "StrictJSON", "Bootstrap", "AppStore",
             "Signatures", "Interpretation", "Subscriptions", "Storage", "Pipeline", "Operations", "Postgres", logging,
-            "WebhookDelivery", signals, arguments, httpClient, hummingbird,
+            "WebhookDelivery", "Refunds", signals, arguments, httpClient, hummingbird,
         ]),
     service(
         "Devkit",
@@ -220,13 +223,14 @@ let tests: [Target] = [
     tests(
         "WebhookDeliveryTests", "Shared/Domain/WebhookDelivery",
         ["WebhookDelivery", "Contracts", "Digests", "Records", "StrictJSON", "TestSupport"]),
+    tests("RefundsTests", "Shared/Domain/Refunds", ["Refunds", "StrictJSON", "Subscriptions", "TestSupport"]),
     tests(
         "AppStoreTests", "Shared/Apple/AppStore",
         ["AppStoreSamples", "Development", "AppStore", "Digests", "Signatures", "StrictJSON", "TestSupport"]),
     tests(
         "StorageTests", "Shared/Storage",
         [
-            "Development", "Storage", "Postgres", "Contracts", "Records", "Subscriptions", "TestSupport",
+            "Development", "Storage", "Postgres", "Contracts", "Records", "Refunds", "Subscriptions", "TestSupport",
             "WebhookDelivery",
         ],
         exclude: ["Purchases/Golden"]),
@@ -292,7 +296,9 @@ let tests: [Target] = [
         "SchedulerTests", "Services/Scheduler",
         [
             "Development", "Scheduler", "SimulatedAppStore", "Chassis", "Pipeline", "Kafka", "Contracts", "Records",
-            "AppStore", "Signatures", "Storage", "Postgres", "TestSupport", logging, lifecycle, hummingbird, httpClient,
+            "AppStore", "Signatures", "Storage", "Postgres", "Refunds", "StrictJSON", "Subscriptions", "TestSupport",
+            logging,
+            lifecycle, hummingbird, httpClient,
         ]),
     tests(
         "APITests", "Services/API",
@@ -300,7 +306,8 @@ let tests: [Target] = [
             "AppStoreSamples",
             "Development", "API", "SimulatedAppStore", "Chassis", "Contracts", "Records", "StrictJSON", "Subscriptions",
             "Storage", "Postgres", "TestSupport", "AppStore", "Digests", "Signatures", "Kafka", "Pipeline",
-            "WebhookDelivery", "Interpretation", "Threads", logging, lifecycle, hummingbird, httpClient, nio, nioSSL,
+            "WebhookDelivery", "Refunds", "Interpretation", "Threads", logging, lifecycle, hummingbird, httpClient, nio,
+            nioSSL,
         ]),
     tests(
         "ConsoleTests", "Services/Console",
@@ -330,7 +337,7 @@ let tests: [Target] = [
             "OperationsTests",
             "Commands", "Devkit", "Development", "Storekeeper", "Operations", "AppStore", "Signatures", "StrictJSON",
             "Contracts", "Records", "Kafka", "Interpretation", "Pipeline", "Subscriptions", "Storage", "Postgres",
-            "TestSupport", "WebhookDelivery", arguments, logging, hummingbird,
+            "TestSupport", "WebhookDelivery", "Refunds", arguments, logging, hummingbird,
         ]),
     // The three faces of each operation, beside each other.
     tests(

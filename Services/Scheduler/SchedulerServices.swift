@@ -103,6 +103,16 @@ struct SchedulerServices {
                 try await CoverageMetrics(
                     coverage: CoverageStore(connection), apps: apps.accepted, now: context.clock.now
                 ).turn()
+                try await RefundMetrics(
+                    store: RefundStatusStore(connection), apps: apps.accepted, now: context.clock.now
+                ).turn()
+            },
+            // A connection of its own: an answer has twelve hours, and a retention run may take long.
+            job("refunds", every: .seconds(2)) { [apps, context, refunds = connect()] in
+                try await RefundJob(
+                    store: RefundDecisionStore(refunds), clients: apps.clients, now: context.clock.now,
+                    logger: context.logger
+                ).turn()
             },
             job("retention", every: .seconds(3600), retentionJob.turn),
         ]

@@ -259,6 +259,20 @@ extension Metric {
     public static let overdue = counter(
         "storekeeper_overdue_purchases_total",
         "Purchases whose period ended, or is about to end, without a notification, by time: past, near.", ["time"])
+    /// Answered: Apple took it. Withheld: nothing is sent, for lack of consent or by the policy.
+    public static let refundAnswers = counter(
+        "storekeeper_refund_answers_total",
+        "Refund requests by what became of them: answered, withheld, withdrawn (no consent any more), failed (Apple rejected the answer), missed.",
+        ["bundle", "environment", "outcome"])
+    /// Kinds: missed, failed.
+    public static let refundsUnanswered = gauge(
+        "storekeeper_refunds_unanswered",
+        "Refund requests of the last day that were to be answered and were not, by kind: missed (12 hours were over), failed (Apple rejected the answer).",
+        ["bundle", "environment", "kind"])
+    /// 0 where nothing waits.
+    public static let refundOldestWaiting = gauge(
+        "storekeeper_refund_oldest_waiting_seconds",
+        "Time since the oldest answer that Apple has not taken yet was decided.", ["bundle", "environment"])
     /// A dependency of the scheduler was unavailable.
     public static let schedulerRetries = counter(
         "storekeeper_scheduler_retries_total", "Failed turns of the scheduler, which are retried.", ["job"])
@@ -291,6 +305,7 @@ extension Metric {
         webhookEndpoints, changeToWebhook, apiRequests, historyItems, recovered, sendAttempts, windowsClosed,
         recoveryRequests,
         recoveryRequestsPostponed, notificationsMissing, incompleteDays, coverageAge, recoveryWindows, historyFetched,
-        canaries, canaryTime, overdue, schedulerRetries, spans, clockDifference, ready, buildInformation,
+        canaries, canaryTime, overdue, refundAnswers, refundsUnanswered, refundOldestWaiting, schedulerRetries, spans,
+        clockDifference, ready, buildInformation,
     ]
 }

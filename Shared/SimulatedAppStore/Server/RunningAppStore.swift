@@ -7,6 +7,8 @@ final class RunningAppStore: Sendable {
     let historyStore: HistoryStore
     let deliveryService: DeliveryService
     let faults: FaultList
+    /// What was told about refund requests.
+    let answers: RefundAnswers
     /// The keys that it accepts.
     let keys: KeyRing
     let signer: NotificationSigner
@@ -14,12 +16,13 @@ final class RunningAppStore: Sendable {
     let url: String
 
     private init(
-        _ historyStore: HistoryStore, _ deliveryService: DeliveryService, _ faults: FaultList, _ keys: KeyRing,
-        _ signer: NotificationSigner, port: Int
+        _ historyStore: HistoryStore, _ deliveryService: DeliveryService, _ faults: FaultList, _ answers: RefundAnswers,
+        _ keys: KeyRing, _ signer: NotificationSigner, port: Int
     ) {
         self.historyStore = historyStore
         self.deliveryService = deliveryService
         self.faults = faults
+        self.answers = answers
         self.keys = keys
         self.signer = signer
         url = "http://127.0.0.1:\(port)"
@@ -36,11 +39,13 @@ final class RunningAppStore: Sendable {
     ) async throws -> Value {
         let now = now ?? present
         let (historyStore, faults, keys) = (HistoryStore(limit: 10_000), FaultList(), KeyRing(keys))
+        let answers = RefundAnswers()
         let deliveryService = DeliveryService(Outbox(plan: Plan(apps: apps, count: 1), now: present()))
         let server = StoreServer(
             api: StoreAPI(
                 apps: apps, historyStore: historyStore, deliveryService: deliveryService, signer: signer, keys: keys,
-                limits: RateLimits(scale: limitScale), faults: faults, tokenLife: tokenLife, present: present,
+                limits: RateLimits(scale: limitScale), faults: faults, answers: answers, tokenLife: tokenLife,
+                present: present,
                 now: now),
             control: ServerControl(
                 historyStore: historyStore, deliveryService: deliveryService, keys: keys, keyFiles: keyFiles,
@@ -50,7 +55,7 @@ final class RunningAppStore: Sendable {
                     signer: signer, present: present, clock: nil),
                 now: now))
         return try await server.answering(on: "127.0.0.1", port: 0) { port in
-            try await body(RunningAppStore(historyStore, deliveryService, faults, keys, signer, port: port))
+            try await body(RunningAppStore(historyStore, deliveryService, faults, answers, keys, signer, port: port))
         }
     }
 

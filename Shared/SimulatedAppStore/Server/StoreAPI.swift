@@ -13,6 +13,8 @@ struct StoreAPI: Sendable {
     let keys: KeyRing
     let limits: RateLimits
     let faults: FaultList
+    /// What developers told about refund requests.
+    var answers = RefundAnswers()
     /// Lifetime of a paginationToken, seconds; Apple documents none.
     let tokenLife: TimeInterval
     /// The simulated present: notifications that a request orders are signed then.
@@ -55,6 +57,7 @@ struct StoreAPI: Sendable {
         case .setAppAccountToken: try setAppAccountToken(call)
         case .transactionInfo: try transactionInfo(call)
         case .sendConsumption: try sendConsumption(call)
+        case .sendConsumptionVersion1: try sendConsumptionVersion1(call)
         case .lookUpOrder: try lookUpOrder(call)
         case .requestTestNotification: try requestTestNotification(call)
         case .testNotificationStatus: try testNotificationStatus(call)

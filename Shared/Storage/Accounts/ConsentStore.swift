@@ -49,11 +49,19 @@ package struct ConsentStore: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Adds a consent or its withdrawal.
+    /// Adds a consent or its withdrawal, and has the open refund requests of the account's purchases looked at.
     package func add(_ consent: Consent) async throws {
-        _ = try await connection.execute(
-            Self.insert, consent.environment.rawValue, consent.bundleId, consent.appAccountToken, consent.kind.rawValue,
-            consent.isGiven, consent.givenAt, consent.recordedAt, consent.recordedBy, consent.note)
+        _ = try await repeating {
+            try await connection.pipeline([
+                Command(
+                    Self.insert, consent.environment.rawValue, consent.bundleId, consent.appAccountToken,
+                    consent.kind.rawValue, consent.isGiven, consent.givenAt, consent.recordedAt, consent.recordedBy,
+                    consent.note),
+                Command(
+                    Self.wake, consent.environment.rawValue, consent.bundleId, consent.appAccountToken,
+                    consent.recordedAt),
+            ])
+        }
     }
 
     /// All consents of an account, the newest first: the first of a kind counts.
@@ -80,7 +88,27 @@ package struct ConsentStore: Sendable {
             .optional("rescinded_at")
     }
 
-    static let statements = [insert, list, rescinded]
+    static let statements = [insert, list, rescinded, wake]
+
+    /// Not those that wait for Apple: consent is read again before every attempt.
+    private static let wake = Statement(
+        "consent-wake",
+        """
+        update refund_request
+        set next_at = $4::timestamptz
+        where environment = $1::text::store_environment and bundle_id = $2::text and next_at > $4::timestamptz
+            and original_transaction_id in (
+                select original_transaction_id
+                from purchase_account
+                where environment = $1::text::store_environment and bundle_id = $2::text
+                    and app_account_token = $3::uuid)
+            and not exists (
+                select
+                from refund_answer
+                where refund_answer.environment = refund_request.environment
+                    and refund_answer.transaction_id = refund_request.transaction_id and body is not null
+                    and sent_at is null and failed_at is null)
+        """)
 
     private static let insert = Statement(
         "consent-insert",

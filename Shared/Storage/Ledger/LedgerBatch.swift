@@ -59,6 +59,7 @@ struct LedgerBatch: Sendable {
         var anomalies: [FoundAnomaly] = []
         var claims: [AccountClaim] = []
         var transactions: [StoredTransaction] = []
+        var refunds: [RefundFacts] = []
     }
 
     /// - Parameter recorded: the uuids that the ledger has already; they have no effect again.
@@ -70,6 +71,7 @@ struct LedgerBatch: Sendable {
             recorded.isEmpty
             ? lifecycleEvents : lifecycleEvents.filter { !recorded.contains($0.version.notificationUUID) }
         additions.anomalies = FoundAnomaly.newest(in: additions.entries.lazy.compactMap(\.event))
+        additions.refunds = RefundFacts.newest(in: additions.entries.lazy.compactMap(\.event))
         for entry in additions.entries {
             guard let event = entry.event else { continue }
             if let claim = AccountClaim(event) { additions.claims.append(claim) }

@@ -97,7 +97,7 @@ public struct LedgerStore: Sendable {
         let recorded = try Set(read[2].map { row in try row.value(at: 0, as: UUID.self) })
         if !recorded.isEmpty || !erased.isEmpty { additions = batch.additions(recorded: recorded) }
         var writing = LedgerWriting(transaction)
-        try writing.add(additions)
+        try writing.add(additions, at: recordedAt)
         let (known, durations) = try PurchaseInBatch.read(read[3...])
         var effects = try batch.effects(
             of: additions, known: known, durations: durations,

@@ -16,11 +16,14 @@ struct LedgerWriting {
     }
 
     /// The writes that do not depend on the stored state.
-    mutating func add(_ additions: LedgerBatch.Additions) throws {
+    mutating func add(_ additions: LedgerBatch.Additions, at recordedAt: Date) throws {
         if !additions.anomalies.isEmpty { try send(AnomalyStore.command(upserting: additions.anomalies)) }
         if !additions.transactions.isEmpty { try send(TransactionStore.command(upserting: additions.transactions)) }
         if !additions.claims.isEmpty {
             try send(ClaimStatements.command(claiming: additions.claims))
+        }
+        if !additions.refunds.isEmpty {
+            try send(RefundRequestStore.command(upserting: additions.refunds, at: recordedAt))
         }
     }
 

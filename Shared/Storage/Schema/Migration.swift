@@ -25,5 +25,6 @@ public struct Migration: Sendable, Equatable {
         Migration(9, "console", PackageResources._009_console_sql),
         Migration(10, "erasure", PackageResources._010_erasure_sql),
         Migration(11, "webhooks", PackageResources._011_webhooks_sql),
+        Migration(12, "refunds", PackageResources._012_refunds_sql),
     ]
 }

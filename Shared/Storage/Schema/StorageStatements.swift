@@ -11,7 +11,7 @@ public enum StorageStatements {
         ]
         + LedgerPages.statements + ledger + AccessRecalculation.statements
         + AccessEndStore.statements + coverage + recovery + api + console + webhooks
-        + OwnershipStore.statements + PolicyApplication.statements + [
+        + OwnershipStore.statements + PolicyApplication.statements + refunds + [
             SeenNotificationStore.claimFirst, SeenNotificationStore.owners, SeenNotificationStore.delete,
             SeenNotificationStore.countBefore,
             PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.remove,
@@ -20,7 +20,7 @@ public enum StorageStatements {
             SubscriptionStatements.find, SubscriptionStatements.page, SubscriptionStatements.ofPurchases,
             SubscriptionStatements.lock,
             SubscriptionStatements.insert, SubscriptionStatements.update,
-            AnomalyStore.find, AnomalyStore.upsert,
+            AnomalyStore.find, AnomalyStore.upsert, RefundRequestStore.upsert,
             AccessPeriodStatements.ofPurchases, AccessPeriodStatements.remove, AccessPeriodStatements.change,
             AccessPeriodStatements.insert,
             AccessStore.all, AccessStore.ofPurchase, AccessStore.ofAccount, AccessStore.isKnown,
@@ -62,6 +62,10 @@ public enum StorageStatements {
     private static let webhooks =
         WebhookEndpointStore.statements + WebhookQueueStore.statements + WebhookSettlement.statements
         + WebhookLog.statements + WebhookReplayStore.statements + WebhookRetention.statements
+
+    private static let refunds =
+        RefundDecisionStore.statements + RefundPolicyStore.statements + UsageReportStore.statements
+        + RefundStatusStore.statements
 
     private static let coverage =
         HeartbeatStore.statements + CoverageStore.statements + RecoveryWindowStore.statements

@@ -75,6 +75,19 @@ final class SchedulerFixture: Sendable {
         }
     }
 
+    /// Apple knows as many consumables; their transactions.
+    func charge(_ count: Int) throws -> [String] {
+        try (0..<count).compactMap { index in
+            var sample = SampleHistory(of: Self.apple, seed: UInt64(1000 + index), now: Self.now)
+            let event = sample.charge()
+            try deliver(event, at: Self.now, .accepted)
+            return event.purchase?.transactionId
+        }
+    }
+
+    /// What was told about refund requests.
+    var answers: RefundAnswers { appStore.answers }
+
     /// Apple sent a test notification that it was asked for.
     func sendTest(token: String, status: Int) throws -> UUID {
         let uuid = UUID(uuidString: String(token.prefix(36))) ?? UUID()

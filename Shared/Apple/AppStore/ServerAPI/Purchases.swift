@@ -9,9 +9,18 @@ extension AppStoreServerAPI {
     ///
     /// <https://developer.apple.com/documentation/appstoreserverapi/send-consumption-information>
     public func sendConsumptionInformation(_ transactionId: String, _ request: ConsumptionRequest) async throws {
+        try await sendConsumptionInformation(transactionId, body: request.json, version: 2)
+    }
+
+    /// The same with a body that was made before, byte for byte. Version 1 of the endpoint takes answers about purchases by Advanced
+    /// Commerce, which version 2 rejects.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/send-consumption-information-v1>
+    public func sendConsumptionInformation(_ transactionId: String, body: [UInt8], version: Int) async throws {
         try await perform(
             APIRequest(
-                .consumption, .put, ["inApps", "v2", "transactions", "consumption", transactionId], body: request))
+                .consumption, .put, ["inApps", "v\(version)", "transactions", "consumption", transactionId], bytes: body
+            ))
     }
 
     /// Sets the account of the app for a purchase and all its later renewals. 20 requests per second.

@@ -12,6 +12,7 @@ enum Endpoint: String, Sendable, CaseIterable {
     case setAppAccountToken
     case transactionInfo
     case sendConsumption
+    case sendConsumptionVersion1
     case lookUpOrder
     case requestTestNotification
     case testNotificationStatus
@@ -31,6 +32,7 @@ enum Endpoint: String, Sendable, CaseIterable {
         (.setAppAccountToken, "PUT", "/inApps/v1/transactions/*/appAccountToken"),
         (.transactionInfo, "GET", "/inApps/v1/transactions/*"),
         (.sendConsumption, "PUT", "/inApps/v2/transactions/consumption/*"),
+        (.sendConsumptionVersion1, "PUT", "/inApps/v1/transactions/consumption/*"),
         (.lookUpOrder, "GET", "/inApps/v1/lookup/*"),
         (.requestTestNotification, "POST", "/inApps/v1/notifications/test"),
         (.testNotificationStatus, "GET", "/inApps/v1/notifications/test/*"),
@@ -52,7 +54,8 @@ enum Endpoint: String, Sendable, CaseIterable {
     var requestsPerSecond: Double {
         switch self {
         case .transactionInfo, .transactionHistory, .transactionHistoryWithoutFinishedConsumables,
-            .subscriptionStatuses, .appTransactionInfo, .finishTransaction, .sendConsumption, .notificationHistory:
+            .subscriptionStatuses, .appTransactionInfo, .finishTransaction, .sendConsumption,
+            .sendConsumptionVersion1, .notificationHistory:
             50
         case .extendRenewalDate, .setAppAccountToken: 20
         case .lookUpOrder, .refundHistory: 10

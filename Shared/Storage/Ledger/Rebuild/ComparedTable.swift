@@ -15,6 +15,12 @@ struct ComparedTable: Sendable {
         ComparedTable(name: "anomaly", key: "name"),
         ComparedTable(
             name: "lifecycle_gap", key: "kind || ' ' || before_uuid", ignored: [("noticed_at", "held.noticed_at")]),
+        // A repaired request is looked at again, also where nothing is left to do.
+        ComparedTable(
+            name: "refund_request", key: "transaction_id",
+            ignored: [
+                ("next_at", "case when fresh.next_at is not null then coalesce(held.next_at, fresh.next_at) end")
+            ]),
         ComparedTable(
             name: "account_claim", key: "bundle_id || ' ' || app_account_token", condition: "evidence = 'apple'"),
     ]

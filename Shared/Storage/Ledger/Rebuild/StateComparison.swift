@@ -5,7 +5,7 @@ import Subscriptions
 /// Compares the state of the same purchases in two schemas of one database: the live one, and one rebuilt from its ledger.
 ///
 /// It compares the rows that depend on the set of notifications alone: subscriptions, transactions, access periods, anomalies,
-/// lifecycle gaps, the claims of transactions, and who may use the purchases. It does not compare what depends on arrival: the timeline, whether a
+/// lifecycle gaps, refund requests, the claims of transactions, and who may use the purchases. It does not compare what depends on arrival: the timeline, whether a
 /// notification changed the state, recovery requests, revisions, and the times of processing.
 ///
 /// Safe while the pipeline runs: all rows of a purchase are read in one snapshot, and a purchase is compared only if both

@@ -27,7 +27,8 @@ declare
         'schema_migration', 'api_key', 'api_cursor_secret', 'certificate_chain', 'notification', 'notification_payload',
         'transaction', 'subscription', 'access_period', 'access', 'anomaly', 'lifecycle_gap', 'timeline', 'account_claim', 'sharing_policy',
         'chosen_account', 'purchase_transfer', 'product', 'recovery_request', 'recovery_answer', 'purchase_owner', 'purchase_account', 'account_version', 'account_access', 'price_consent',
-        'renewal_switch', 'subscription_end', 'erased_account', 'webhook_endpoint', 'webhook_health', 'webhook_queue', 'webhook_delivery'];
+        'renewal_switch', 'subscription_end', 'erased_account', 'webhook_endpoint', 'webhook_health', 'webhook_queue', 'webhook_delivery',
+        'refund_request', 'refund_answer', 'refund_policy', 'usage_report'];
     -- Everything but the keys and stored answers of the API, and what is between services only.
     console_reads constant text[] := array_remove(array_remove(api_reads, 'api_key'), 'api_cursor_secret') || array[
         'consumer_position', 'rejected', 'ingest_heartbeat', 'operator_action', 'conflicting_notification', 'recovery_request',
@@ -138,7 +139,7 @@ begin
             ('storekeeper_state_updater', 'insert, update (published_at, traceparent, changes)', array['timeline']),
             ('storekeeper_state_updater', 'insert, update', array[
                 'consumer_position', 'transaction', 'subscription', 'anomaly', 'account_claim', 'shared_account_notice',
-                'account_version']),
+                'account_version', 'refund_request']),
             ('storekeeper_state_updater', 'update (announced_at)', array['purchase_transfer']),
             ('storekeeper_state_updater', 'update (is_entitled)', array['account_app']),
             ('storekeeper_state_updater', 'update (is_applied, applied_purchase)', array['sharing_policy']),
@@ -203,6 +204,15 @@ begin
             ('storekeeper_api', 'update (test_requested_at, next_probe_at)', array['webhook_health']),
             ('storekeeper_api', 'insert', array['webhook_delivery']),
             ('storekeeper_api', 'insert, update (since)', array['webhook_queue']),
+            -- Refund requests: the scheduler decides and sends; people and backends answer by hand and wake the scheduler.
+            ('storekeeper_scheduler', 'update (next_at)', array['refund_request']),
+            ('storekeeper_scheduler', 'insert, update (attempts, sent_at, failed_at, failed_with)', array['refund_answer']),
+            ('storekeeper_api', 'update (next_at)', array['refund_request']),
+            ('storekeeper_api', 'insert', array['refund_answer', 'refund_policy', 'usage_report']),
+            ('storekeeper_console', 'update (next_at)', array['refund_request']),
+            ('storekeeper_console', 'insert', array['refund_answer']),
+            ('storekeeper_operator', 'update (next_at)', array['refund_request']),
+            ('storekeeper_operator', 'insert', array['refund_answer', 'refund_policy']),
             -- For storekeeper webhooks.
             ('storekeeper_operator', 'insert, update, delete', array['webhook_endpoint']),
             ('storekeeper_operator', 'insert, update', array['webhook_health']),

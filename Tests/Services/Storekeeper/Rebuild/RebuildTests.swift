@@ -95,6 +95,13 @@ import Testing
             """, "lifecycle_gap", "the row does not follow from the ledger"
         ),
         (
+            """
+            insert into refund_request (
+                outcome_at, outcome_uuid, environment, transaction_id, original_transaction_id, bundle_id, outcome)
+            values (now(), gen_random_uuid(), 'Production', '27-9', '27', 'com.example.app', 'refunded')
+            """, "refund_request", "the row does not follow from the ledger"
+        ),
+        (
             "update account_claim set since = '2000-01-01' where original_transaction_id = '28' and environment = 'Production'",
             "account_claim",
             "since"

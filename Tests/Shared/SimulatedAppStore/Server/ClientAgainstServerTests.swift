@@ -138,7 +138,7 @@ import Testing
                 story.id,
                 ConsumptionRequest(
                     customerConsented: true, sampleContentProvided: false, deliveryStatus: .delivered,
-                    consumptionPercentage: 50_000, refundPreference: .decline))
+                    refundPreference: .decline))
             try await client.finishTransaction(story.id)
         }
     }

@@ -149,6 +149,13 @@ import WebhookDelivery
                     _ = try await scheduler.run(unsafeScript: "select count(*) from \(table)")
                     try await Self.expectDenied(scheduler, "delete from \(table)")
                 }
+                try await scheduler.run(
+                    unsafeScript: "update refund_request set next_at = null; update refund_answer set attempts = 1")
+                for change in [
+                    "update refund_request set requested_at = null", "insert into refund_request default values",
+                    "update refund_answer set body = ''", "delete from refund_answer", "delete from usage_report",
+                    "insert into refund_policy default values", "insert into usage_report default values",
+                ] { try await Self.expectDenied(scheduler, change) }
             }
         }
     }
@@ -283,7 +290,7 @@ import WebhookDelivery
             let added = [
                 "account_claim", "recovery_request", "operator_action", "entitlement_definition", "account_app",
                 "customer_consent", "purchase_transfer", "apple_request_limit", "account_version", "webhook_delivery",
-                "webhook_queue",
+                "webhook_queue", "refund_answer", "refund_policy", "usage_report",
             ]
             try await Self.acting(as: "storekeeper_api", in: database) { api async throws in
                 _ = try await api.run(unsafeScript: "select * from account_access")
@@ -314,7 +321,7 @@ import WebhookDelivery
             let own = ["console_login", "console_session", "console_selection", "chosen_account", "purchase_account"]
             let added = [
                 "operator_action", "recovery_window", "recovery_request", "manual_grant", "apple_request_limit",
-                "account_version",
+                "account_version", "refund_answer",
             ]
             try await Self.acting(as: "storekeeper_console", in: database) { console async throws in
                 _ = try await console.run(unsafeScript: "select * from account_access")

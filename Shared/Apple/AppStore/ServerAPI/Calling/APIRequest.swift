@@ -17,10 +17,11 @@ struct APIRequest: Sendable {
     /// - Parameters:
     ///   - path: Its segments. Each is encoded, so that nothing in an id can lead to another endpoint.
     ///   - query: In the order given; a name may come several times.
+    ///   - bytes: JSON in place of a body.
     /// - Throws: `APIError.invalidRequest` where a segment is empty or means another place.
     init(
         _ endpoint: APIEndpoint, _ method: Method, _ path: [String], query: [(String, String)] = [],
-        body: (any Payload)? = nil
+        body: (any Payload)? = nil, bytes: [UInt8]? = nil
     ) throws(APIError) {
         var target = ""
         for segment in path {
@@ -34,7 +35,7 @@ struct APIRequest: Sendable {
         self.endpoint = endpoint
         self.method = method
         self.target = target
-        self.body = body?.json
+        self.body = bytes ?? body?.json
     }
 
     /// Everything but RFC 3986's unreserved characters as `%XX`.

@@ -197,6 +197,30 @@ import Testing
         }
     }
 
+    @Test(arguments: ErasureStore.Extent.allCases)
+    func `ErasureStore deletes what was reported of the use of the account's purchases, and of no other`(
+        extent: ErasureStore.Extent
+    ) async throws {
+        try await Self.use { connection, _ async throws in
+            let reported = [("1", Self.app), ("3", Self.app), ("1", "com.example.second")]
+            for (purchase, app) in reported {
+                _ = try await connection.execute(
+                    Statement(
+                        unsafeSQL: """
+                            insert into usage_report (
+                                reported_at, percentage, environment, transaction_id, original_transaction_id, bundle_id,
+                                reported_by)
+                            values (now(), 5, 'Production', $1::text || '-0', $1::text, $2::text, 'key')
+                            """), purchase, app)
+            }
+            _ = try await Self.forget(extent, connection)
+            let left = try await connection.execute(
+                Statement(unsafeSQL: "select original_transaction_id || bundle_id as left from usage_report order by 1")
+            ).map { row in try row.value("left", as: String.self) }
+            #expect(left == ["1com.example.second", "3\(Self.app)"])
+        }
+    }
+
     @Test func `Erasure and its row of the audit log are written both or neither`() async throws {
         try await Self.use { connection, _ in
             let account = try #require(UUID(uuidString: Self.token))

@@ -1,0 +1,178 @@
+import Contracts
+import Foundation
+import Postgres
+import Refunds
+import Storage
+import TestSupport
+import Testing
+
+@testable import Scheduler
+@testable import SimulatedAppStore
+
+/// Refund requests from the database to Apple.
+@Suite(.hangLimit) struct RefundJobTests {
+    private static let app = SchedulerFixture.app
+    private static let account = UUID(uuidString: "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b") ?? UUID()
+
+    /// A clock that the test moves.
+    private static func job(
+        _ fixture: SchedulerFixture, _ clock: ManualClock, on connection: PostgresConnection? = nil,
+        hasKey: Bool = true,
+        deadline: Duration = .hangLimit
+    ) -> RefundJob {
+        RefundJob(
+            store: RefundDecisionStore(connection ?? fixture.connection),
+            clients: hasKey ? [app: fixture.client(deadline: deadline)] : [:], now: { clock.now },
+            logger: SchedulerFixture.logger)
+    }
+
+    /// Open requests of consumables that Apple knows, with consent and a policy.
+    @discardableResult
+    private static func request(_ count: Int, _ fixture: SchedulerFixture, at now: Date) async throws -> [String] {
+        let ids = try fixture.charge(count)
+        for id in ids {
+            try await fixture.connection.run(
+                unsafeScript: """
+                    insert into refund_request (
+                        requested_at, request_uuid, next_at, environment, transaction_id, original_transaction_id, bundle_id)
+                    values ('\(now.ISO8601Format())', gen_random_uuid(), '\(now.ISO8601Format())', 'Production', '\(id)',
+                        '\(id)', '\(app.bundleId)');
+                    insert into notification (
+                        signed_at, received_at, recorded_at, kafka_offset, notification_uuid, environment, kafka_partition,
+                        has_advanced, is_lifecycle_event, is_revoked, has_added_seats, source, notification_type, bundle_id,
+                        original_transaction_id, transaction_id)
+                    select requested_at, requested_at, requested_at, 1, request_uuid, environment, 1, true, false, false,
+                        false, 'webhook', 'CONSUMPTION_REQUEST', bundle_id, original_transaction_id, transaction_id
+                    from refund_request where transaction_id = '\(id)';
+                    insert into transaction (
+                        signed_at, event_at, purchased_at, notification_uuid, environment, is_upgraded, transaction_id,
+                        original_transaction_id, bundle_id, product_id, product_type)
+                    values (now(), now(), now(), gen_random_uuid(), 'Production', false, '\(id)', '\(id)', '\(app.bundleId)',
+                        'coins', 'Consumable');
+                    insert into purchase_account (
+                        decided_at, app_account_token, environment, may_use, bundle_id, original_transaction_id, because)
+                    values (now(), '\(account)', 'Production', true, '\(app.bundleId)', '\(id)', 'owner')
+                    """)
+        }
+        try await fixture.connection.run(
+            unsafeScript: """
+                insert into customer_consent (
+                    given_at, recorded_at, app_account_token, recorded_by, environment, is_given, bundle_id, kind)
+                values ('2020-01-01', '2020-01-01', '\(account)', gen_random_uuid(), 'Production', true, '\(app.bundleId)',
+                    'consumption');
+                insert into refund_policy (created_at, version, environment, bundle_id, document, created_by)
+                values ('2020-01-01', 1, 'Production', '\(app.bundleId)',
+                    '{"rules": [{"name": "else", "then": {"preference": "DECLINE"}}]}', 'ann')
+                """)
+        return ids
+    }
+
+    @Test func `RefundJob answers every open request once`() async throws {
+        try await SchedulerFixture.open { fixture async throws in
+            let clock = ManualClock(at: SchedulerFixture.now)
+            let ids = try await Self.request(30, fixture, at: clock.now)
+            try await Self.job(fixture, clock).turn()
+            try await Self.job(fixture, clock).turn()
+            for id in ids { #expect(fixture.answers.bodies(about: id).count == 1) }
+            #expect(try await RefundDecisionStore(fixture.connection).nextDue() == nil)
+            let status = try await RefundStatusStore(fixture.connection).status(at: clock.now)
+            #expect(status.allSatisfy { $0.waiting == 0 && $0.failed == 0 && $0.missed == 0 })
+        }
+    }
+
+    @Test func `Two schedulers at once tell Apple one thing about each request`() async throws {
+        try await SchedulerFixture.open { fixture async throws in
+            let clock = ManualClock(at: SchedulerFixture.now)
+            let ids = try await Self.request(30, fixture, at: clock.now)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<3 {
+                    let job = Self.job(fixture, clock, on: TestDatabase.connection(fixture.database))
+                    group.addTask { try await job.turn() }
+                }
+                try await group.waitForAll()
+            }
+            for id in ids { #expect(fixture.answers.bodies(about: id).count == 1) }
+        }
+    }
+
+    @Test(arguments: [5_000_000, 4_290_000])
+    func `Apple answers with errors for eleven hours, then takes the same body`(code: Int64) async throws {
+        try await SchedulerFixture.open { fixture async throws in
+            let clock = ManualClock(at: SchedulerFixture.now)
+            let ids = try await Self.request(1, fixture, at: clock.now)
+            fixture.faults.add(ServerFault(kind: .error, endpoint: .sendConsumption, errorCode: code))
+            var turns = 0
+            while clock.now < SchedulerFixture.now.addingTimeInterval(11 * 3600) {
+                // One attempt of the client, which has its own pauses.
+                try await Self.job(fixture, clock, deadline: .milliseconds(100)).turn()
+                turns += 1
+                clock.advance(by: 600)
+            }
+            #expect(turns == 66 && fixture.answers.transactions.isEmpty)
+            fixture.faults.clear()
+            try await Self.job(fixture, clock).turn()
+            clock.advance(by: 600)
+            try await Self.job(fixture, clock).turn()
+            #expect(fixture.answers.bodies(about: ids[0]).count == 1)
+        }
+    }
+
+    @Test func `Apple answers with errors for twelve hours: the request is missed, and counted for the alert`()
+        async throws
+    {
+        try await SchedulerFixture.open { fixture async throws in
+            let clock = ManualClock(at: SchedulerFixture.now)
+            try await Self.request(1, fixture, at: clock.now)
+            fixture.faults.add(ServerFault(kind: .error, endpoint: .sendConsumption, errorCode: 5_000_000))
+            for _ in 0...73 {
+                try await Self.job(fixture, clock, deadline: .milliseconds(100)).turn()
+                clock.advance(by: 600)
+            }
+            let status = try await RefundStatusStore(fixture.connection).status(at: clock.now)
+            #expect(status.map(\.missed) == [1])
+            #expect(try await RefundDecisionStore(fixture.connection).nextDue() == nil)
+        }
+    }
+
+    @Test func `An answer that Apple rejects has failed; without a key, or a revoked one, it waits`() async throws {
+        try await SchedulerFixture.open { fixture async throws in
+            let clock = ManualClock(at: SchedulerFixture.now)
+            let ids = try await Self.request(1, fixture, at: clock.now)
+            try await Self.job(fixture, clock, hasKey: false).turn()
+            var status = try await RefundStatusStore(fixture.connection).status(at: clock.now)
+            #expect(status.map(\.waiting) == [1])
+            clock.advance(by: RefundJob.keyPause)
+            fixture.faults.add(ServerFault(kind: .error, endpoint: .sendConsumption, errorCode: 4_000_044))
+            try await Self.job(fixture, clock).turn()
+            status = try await RefundStatusStore(fixture.connection).status(at: clock.now)
+            #expect(status.map(\.failed) == [1] && status.map(\.waiting) == [0])
+            #expect(fixture.answers.bodies(about: ids[0]).isEmpty)
+        }
+    }
+
+    @Test func `A process that ends after the decision, or before Apple's answer is stored, leaves one body`()
+        async throws
+    {
+        try await SchedulerFixture.open { fixture async throws in
+            let clock = ManualClock(at: SchedulerFixture.now)
+            let ids = try await Self.request(2, fixture, at: clock.now)
+            let store = RefundDecisionStore(fixture.connection)
+            // Killed before Apple was asked, and killed after Apple's answer, before it was stored.
+            guard case .send = try await store.look(at: RefundKey(.production, ids[0]), now: clock.now).turn,
+                case .send(let told) = try await store.look(at: RefundKey(.production, ids[1]), now: clock.now).turn
+            else {
+                Issue.record("nothing to send")
+                return
+            }
+            try await fixture.client().sendConsumptionInformation(ids[1], body: Array(told.body.utf8), version: 2)
+            try await Self.job(fixture, clock).turn()
+            #expect(fixture.answers.bodies(about: ids[0]).isEmpty)
+            clock.advance(by: RefundDecisionStore.claim)
+            try await Self.job(fixture, clock).turn()
+            #expect(fixture.answers.bodies(about: ids[0]).count == 1)
+            #expect(
+                fixture.answers.bodies(about: ids[1]).count == 2
+                    && Set(fixture.answers.bodies(about: ids[1])).count == 1)
+        }
+    }
+}
