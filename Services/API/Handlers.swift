@@ -13,6 +13,7 @@ enum Handlers {
         let uploads = UploadHandlers(dependencies)
         let offers = OfferHandlers(dependencies)
         let webhooks = WebhookHandlers(dependencies)
+        let refunds = RefundHandlers(dependencies)
         return [
             "getDocument": document.get,
             "getDocumentAsYAML": document.get,
@@ -38,7 +39,7 @@ enum Handlers {
             "putConsent": consents.put,
             "listConsents": consents.list,
             "withdrawConsent": consents.withdraw,
-            "sendConsumption": consents.sendConsumption,
+            "sendConsumption": refunds.sendConsumption,
             "search": SearchHandler(dependencies).search,
             "putCustomer": customers.put,
             "getCustomer": customers.get,
@@ -54,6 +55,12 @@ enum Handlers {
             "listWebhookDeliveries": webhooks.deliveries,
             "testWebhookEndpoint": webhooks.test,
             "replayWebhooks": webhooks.replay,
+            "listRefundRequests": refunds.list,
+            "getRefundRequest": refunds.get,
+            "answerRefundRequest": refunds.answer,
+            "reportUsage": refunds.reportUsage,
+            "getRefundPolicy": refunds.getPolicy,
+            "putRefundPolicy": refunds.putPolicy,
         ]
     }
 }

@@ -1,4 +1,3 @@
-import AppStore
 import Contracts
 import Storage
 import StrictJSON
@@ -6,14 +5,12 @@ import StrictJSON
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What customers consented to, and what may be told to Apple because of it.
+/// What customers consented to.
 struct ConsentHandlers: Sendable {
     private let customers: CustomerHandlers
-    private let services: UploadServices
 
     init(_ dependencies: Dependencies) {
         customers = CustomerHandlers(dependencies)
-        services = dependencies.uploads
     }
 
     /// `PUT /v1/customers/{customerId}/consents/{kind}`
@@ -37,50 +34,6 @@ struct ConsentHandlers: Sendable {
     /// `GET /v1/customers/{customerId}/consents`
     func list(_ request: APIRequest) async throws -> APIResponse {
         try await response(try await customers.customer(request))
-    }
-
-    /// `POST /v1/transactions/{transactionId}/consumption`: only with the consent of the customer.
-    func sendConsumption(_ request: APIRequest) async throws -> APIResponse {
-        let id = request.parameter("transactionId")
-        let environment = request.key.environment
-        let (found, isConsented) = try await customers.database.withConnection { connection in
-            let found = try await PurchasePages(connection).transaction(id, in: environment)
-            guard let found, let account = found.version.facts.appAccountToken.flatMap({ UUID(uuidString: $0) }) else {
-                return (found, false)
-            }
-            let consents = ConsentStore(connection)
-            return (
-                found,
-                Self.inForce(
-                    try await consents.consents(of: account, found.bundleId, in: environment),
-                    rescindedAt: try await consents.rescindedAt(of: account, found.bundleId, in: environment)
-                ).contains(.consumption)
-            )
-        }
-        guard let found, request.key.covers(found.bundleId) else {
-            throw Problem(
-                .notFound, "No transaction \(id) is known in \(environment.rawValue); check the id, and the key.")
-        }
-        guard isConsented else {
-            throw Problem(
-                .conflict,
-                "There is no consent of the transaction's account on record; PUT /v1/customers/{customerId}/consents/consumption "
-                    + "once the customer has given it.")
-        }
-        let body = request.body?.root
-        let client = try services.client(of: found.bundleId, in: environment)
-        do {
-            try await client.sendConsumptionInformation(
-                id,
-                ConsumptionRequest(
-                    customerConsented: true, sampleContentProvided: body?["sampleContentProvided"]?.bool ?? false,
-                    deliveryStatus: body?["deliveryStatus"]?.string.map { DeliveryStatus(rawValue: $0) },
-                    consumptionPercentage: body?["consumptionPercentage"]?.int64,
-                    refundPreference: body?["refundPreference"]?.string.map { RefundPreference(rawValue: $0) }))
-        } catch let error as APIError {
-            throw Problem(error)
-        }
-        return .empty(202)
     }
 
     private func record(

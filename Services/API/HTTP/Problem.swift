@@ -21,6 +21,7 @@ struct Problem: Error, Sendable {
         case notFound = "not-found"
         case requestInProgress = "request-in-progress"
         case conflict
+        case alreadyAnswered = "already-answered"
         case outcomeUnknown = "outcome-unknown"
         case tooManyTransfers = "too-many-transfers"
         case requestTimeout = "request-timeout"
@@ -73,7 +74,7 @@ extension Problem.Kind {
         case .noSuchPath, .notFound: 404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
-        case .requestInProgress, .conflict, .outcomeUnknown, .tooManyTransfers: 409
+        case .requestInProgress, .conflict, .alreadyAnswered, .outcomeUnknown, .tooManyTransfers: 409
         case .bodyTooLarge: 413
         case .unsupportedMediaType: 415
         case .idempotencyMismatch, .nothingVerified: 422
@@ -99,6 +100,7 @@ extension Problem.Kind {
         case .notFound: "Not found"
         case .requestInProgress: "The first request with this Idempotency-Key is in progress"
         case .conflict: "The request contradicts what is stored"
+        case .alreadyAnswered: "The refund request is answered already"
         case .outcomeUnknown: "Apple did not say whether it has done it"
         case .tooManyTransfers: "The purchase has moved between accounts too often"
         case .requestTimeout: "The request did not arrive in time"
@@ -121,6 +123,7 @@ extension Problem.Kind {
         case .invalidCursor: "Begin the list again, without a cursor."
         case .missingKey: "Send the header `Authorization: Bearer sk_…`."
         case .invalidKey: "Use a key that is not expired or revoked: `storekeeper keys list`."
+        case .alreadyAnswered: "Nothing is left to do: Apple gets one answer to a request."
         case .missingScope: "Use a key with the scope that `detail` names."
         case .appNotAllowed: "Use a key that is for the app."
         case .wrongEnvironment: "Use the key of that environment: `sk_live_…` is Production, `sk_test_…` the sandbox."

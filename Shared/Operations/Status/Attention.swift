@@ -17,6 +17,8 @@ package struct Attention: Sendable {
     package var publishing: TimeInterval = 60
     /// Acceptable age of a change that an endpoint of webhooks has not taken, seconds.
     package var delivery: TimeInterval = 900
+    /// Acceptable age of an answer to a refund request that Apple has not taken, seconds.
+    package var answering: TimeInterval = 1800
     /// Acceptable wait for a lock, seconds.
     package var lock: TimeInterval = 1
 
@@ -27,7 +29,7 @@ package struct Attention: Sendable {
         unreadable(report) + blocked(report) + unanswered(report) + unreachable(report)
             + (report.recovery.value.map { $0.attention(at: report.at) } ?? []) + restarted(report)
             + receivers(report) + clocks(report) + report.topicProblems + behind(report) + unpublished(report)
-            + webhooks(report) + rejections(report)
+            + webhooks(report) + refunds(report) + rejections(report)
             + transfers(report)
     }
 
@@ -183,6 +185,34 @@ package struct Attention: Sendable {
                     + "storekeeper webhooks deliveries \(webhook.id) --state waiting"
             default: return nil
             }
+        }
+    }
+
+    private func refunds(_ report: PipelineStatus) -> [String] {
+        report.refunds.flatMap { refunds -> [String] in
+            let app = "\(refunds.app.escaped) in \(refunds.environment)"
+            var sentences: [String] = []
+            if refunds.missed > 0 {
+                sentences.append(
+                    "\(Int(refunds.missed).counted("refund request")) of \(app) of the last day got no answer within 12 hours: "
+                        + "storekeeper refunds list --state missed")
+            }
+            if refunds.failed > 0 {
+                sentences.append(
+                    "Apple rejected \(Int(refunds.failed).counted("answer")) to refund requests of \(app) within the last day: "
+                        + "storekeeper refunds list --state failed")
+            }
+            if let oldest = refunds.oldestWaiting, report.at.timeIntervalSince(oldest) > answering {
+                let left =
+                    refunds.deadline.map {
+                        ", and the first is over in \(TimeSpan.age(max(0, $0.timeIntervalSince(report.at))))"
+                    } ?? ""
+                sentences.append(
+                    "\(Int(refunds.waiting).counted("answer")) to refund requests of \(app) wait for Apple, the oldest for "
+                        + "\(TimeSpan.age(report.at.timeIntervalSince(oldest)))\(left): check the app's key of Apple's API and the scheduler's log"
+                )
+            }
+            return sentences
         }
     }
 

@@ -117,6 +117,35 @@ package struct PipelineStatus: Sendable, Encodable {
         }
     }
 
+    /// The refund requests of an app within the last day.
+    package struct Refunds: Sendable, Encodable, Equatable {
+        package var app: String
+        package var environment: String
+        /// Requests that are not answered, and when the time of the first of them is over.
+        package var open: Int64
+        package var deadline: Date?
+        /// Answers that Apple has not taken yet, and when the oldest was decided.
+        package var waiting: Int64 = 0
+        package var oldestWaiting: Date?
+        /// Not answered in time, and rejected by Apple.
+        package var missed: Int64 = 0
+        package var failed: Int64 = 0
+
+        package init(
+            app: String, environment: String, open: Int64 = 0, deadline: Date? = nil, waiting: Int64 = 0,
+            oldestWaiting: Date? = nil, missed: Int64 = 0, failed: Int64 = 0
+        ) {
+            self.app = app
+            self.environment = environment
+            self.open = open
+            self.deadline = deadline
+            self.waiting = waiting
+            self.oldestWaiting = oldestWaiting
+            self.missed = missed
+            self.failed = failed
+        }
+    }
+
     package var at: Date
     package var stages: Section<[Stage]>
     package var ledger: Section<Ledger>
@@ -133,6 +162,7 @@ package struct PipelineStatus: Sendable, Encodable {
     /// Topics that are not as meant, one sentence each.
     package var topicProblems: [String] = []
     package var webhooks: [Webhook] = []
+    package var refunds: [Refunds] = []
     package var unknownDurations: [UnknownDuration] = []
     package var rejectedTransfers: [RejectedTransfers] = []
     /// Problems, most urgent first; filled by ``Attention``.

@@ -52,6 +52,7 @@ package struct StatusReader: Sendable {
         async let unknownDurations = read { try await self.unknownDurations($0) }
         async let rejectedTransfers = read { try await self.rejectedTransfers($0, now) }
         async let webhooks = read { try await self.webhooks($0) }
+        async let refunds = read { try await self.refunds($0, now) }
         async let clockDifference = read { try await ServerClock.difference($0, now: { Date() }) }
         async let isYoung = read { try await self.isYoung($0, now) }
         var report = PipelineStatus(
@@ -60,6 +61,7 @@ package struct StatusReader: Sendable {
         report.unknownDurations = await unknownDurations.value ?? []
         report.rejectedTransfers = await rejectedTransfers.value ?? []
         report.webhooks = await webhooks.value ?? []
+        report.refunds = await refunds.value ?? []
         report.clockDifference = await clockDifference.value
         report.isYoung = await isYoung.value ?? false
         report.topicProblems = await topics.value ?? []
@@ -86,6 +88,14 @@ package struct StatusReader: Sendable {
         } catch {
             await connection.close()
             throw error
+        }
+    }
+
+    private func refunds(_ connection: PostgresConnection, _ now: Date) async throws -> [PipelineStatus.Refunds] {
+        try await RefundStatusStore(connection).status(at: now).map { row in
+            PipelineStatus.Refunds(
+                app: row.bundleId, environment: row.environment.rawValue, open: row.open, deadline: row.deadline,
+                waiting: row.waiting, oldestWaiting: row.oldestWaiting, missed: row.missed, failed: row.failed)
         }
     }
 

@@ -71,4 +71,8 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
     case eventsRead = "events:read"
     /// Read webhook endpoints and their deliveries, test them and replay to them.
     case webhooksWrite = "webhooks:write"
+    /// Read refund requests, the answers to them, and policies.
+    case refundsRead = "refunds:read"
+    /// Answer refund requests by hand, report usage, and set policies.
+    case refundsWrite = "refunds:write"
 }

@@ -71,7 +71,8 @@ package struct RefundPolicyStore: Sendable {
             }
         } catch let error as PostgresError where error.sqlState == "23505" {
             // Another was added between the read and the write.
-            return nil
+            guard expected == nil else { return nil }
+            return try await add(document, to: bundleId, in: environment, by: name, at: now, audit: audit)
         }
     }
 

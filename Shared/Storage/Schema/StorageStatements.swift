@@ -65,7 +65,7 @@ public enum StorageStatements {
 
     private static let refunds =
         RefundDecisionStore.statements + RefundPolicyStore.statements + UsageReportStore.statements
-        + RefundStatusStore.statements
+        + RefundStatusStore.statements + RefundRequestPages.statements + RefundOutcomeStore.statements
 
     private static let coverage =
         HeartbeatStore.statements + CoverageStore.statements + RecoveryWindowStore.statements

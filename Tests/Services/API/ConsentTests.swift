@@ -9,10 +9,9 @@ import Testing
 @testable import API
 @testable import AppStoreSamples
 
-/// What customers consented to, and that nothing is told to Apple without it.
+/// What customers consented to.
 @Suite(.hangLimit) struct ConsentTests {
     private static let consents = "/v1/customers/user-1/consents"
-    private static let information = #"{"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
 
     @Test func `Consents are kept with what was agreed to, and the newest counts`() async throws {
         try await RunningAPI.with { api in
@@ -32,29 +31,6 @@ import Testing
             let future = try await api.send(
                 "PUT", "\(Self.consents)/consumption", key: key, json: #"{"givenAt":\#(early)}"#)
             #expect(future.problem == "invalid-request")
-        }
-    }
-
-    @Test func `Consumption information is sent to Apple with the consent on record, and not without`() async throws {
-        try await AppleTests.with { fixture, store in
-            let bought = try store.subscribe()
-            try await fixture.apply([AppleTests.webhook(bought.signed[0])])
-            let path = "/v1/transactions/\(bought.transactionId)/consumption"
-            let stored = try await fixture.api.get("/v1/transactions/\(bought.transactionId)", key: fixture.key)
-            let account = try #require(stored.json?["appAccountToken"]?.string)
-            let key = try await fixture.api.key(environment: .production, bundleIds: [ForgeryMaterial.bundleId])
-            _ = try await fixture.api.send(
-                "PUT", "/v1/customers/user-1", key: key, json: #"{"appAccountToken":"\#(account)"}"#)
-            let rejected = try await fixture.api.send("POST", path, key: key, json: Self.information)
-            #expect(rejected.problem == "conflict")
-            #expect(rejected.json?["detail"]?.string?.contains("consents/consumption") == true)
-            _ = try await fixture.api.send("PUT", "\(Self.consents)/consumption", key: key, json: "{}")
-            #expect(try await fixture.api.send("POST", path, key: key, json: Self.information).status == 202)
-            _ = try await fixture.api.send("DELETE", "\(Self.consents)/consumption", key: key)
-            fixture.api.clock.advance(by: 1)
-            try await fixture.api.keys.turn()
-            let withdrawn = try await fixture.api.send("POST", path, key: key, json: Self.information)
-            #expect(withdrawn.problem == "conflict")
         }
     }
 

@@ -188,7 +188,7 @@ struct DocumentedAnswers {
             "appAccountToken": SampleState.account, "customerId": customer,
             "originalTransactionId": SampleState.purchase,
             "transactionId": SampleState.purchase, "orderId": "M1", "name": "pro", "kind": "consumption",
-            "grantId": "0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0", "endpointId": endpoint,
+            "bundleId": SampleState.app, "grantId": "0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0", "endpointId": endpoint,
         ]
         let path = values.reduce(operation.path) { $0.replacing("{\($1.key)}", with: $1.value) }
         return operation.id == "search" ? path + "?q=1" : path
@@ -212,6 +212,8 @@ struct DocumentedAnswers {
             #"{"bundleId":"\#(SampleState.app)","productId":"pro","offerIdentifier":"spring"}"#
         case "getIntroductoryOfferEligibility":
             #"{"bundleId":"\#(SampleState.app)","subscriptionGroupIdentifier":"1","appAccountToken":"\#(SampleState.account)"}"#
+        case "putRefundPolicy": #"{"rules":[{"name":"else","then":{"answer":false}}]}"#
+        case "reportUsage": #"{"consumptionPercentage":0}"#
         default: "{}"
         }
     }
@@ -221,7 +223,8 @@ struct DocumentedAnswers {
             unsafeScript: """
                 truncate api_key, api_key_use, customer, manual_grant, api_idempotency, notification, subscription, transaction, access_period,
                     account_claim, purchase_account, timeline, notification_payload, recovery_request, entitlement_definition,
-                    account_app, customer_consent, erased_account, webhook_endpoint, webhook_health, webhook_queue, webhook_delivery
+                    account_app, customer_consent, erased_account, webhook_endpoint, webhook_health, webhook_queue, webhook_delivery,
+                    refund_request, refund_answer, refund_policy, usage_report
                 """)
         let key = try await api.key(bundleIds: [SampleState.app])
         let path = Self.path(operation)
@@ -255,6 +258,9 @@ struct DocumentedAnswers {
             let sequences = try await TimelineStore(state.connection).newest(9).map(\.id)
             _ = try await WebhookQueueStore(state.connection).enqueue(sequences, moving: [], at: api.clock.now)
         }
+        if operation.path.contains("refund") || operation.id == "sendConsumption" {
+            try await state.requestRefund(at: api.clock.now)
+        }
         return try await special(operation, status, path, key, body)
     }
 
@@ -276,12 +282,19 @@ struct DocumentedAnswers {
             let id = try #require(made.json?["grantId"]?.string)
             return try await send(
                 operation, "/v1/customers/\(Self.customer)/grants/\(id)\(status == 200 ? "?dryRun=true" : "")", key)
-        case ("createGrant", 200), ("refreshSubscription", 200), ("replayWebhooks", 200):
+        case ("createGrant", 200), ("refreshSubscription", 200), ("replayWebhooks", 200), ("answerRefundRequest", 200):
             return try await send(operation, path + "?dryRun=true", key, body: body)
-        case ("getOrder", 200), ("extendSubscription", 200), ("sendConsumption", 202):
+        case ("getOrder", 200), ("extendSubscription", 200):
             return try await askingApple(operation, body)
         case ("getEntitlementDefinition", 200):
             _ = try await api.send("PUT", path, key: key, json: #"{"productIds":["pro.monthly"]}"#)
+            return try await send(operation, path, key)
+        case ("answerRefundRequest", 409):
+            _ = try await send(operation, path, key, body: body)
+            return try await send(operation, path, key, body: body)
+        case ("getRefundPolicy", 200):
+            _ = try await api.send(
+                "PUT", path, key: key, json: #"{"rules":[{"name":"else","then":{"answer":false}}]}"#)
             return try await send(operation, path, key)
         case ("getOrder", 409):
             return try await send(operation, path, try await api.key(environment: .production, bundleIds: ["other"]))
@@ -329,5 +342,29 @@ struct DocumentedAnswers {
     ) async throws -> RunningAPI.Answer {
         try await api.send(
             operation.method, path, key: operation.scope == nil ? nil : key, headers: headers, body: body)
+    }
+}
+
+extension SampleState {
+    /// Apple asks about the refund of the transaction, and its account consented to an answer.
+    func requestRefund(at now: Date) async throws {
+        try await connection.run(
+            unsafeScript: """
+                insert into refund_request (
+                    requested_at, request_uuid, next_at, environment, transaction_id, original_transaction_id, bundle_id)
+                values ('\(now.ISO8601Format())', gen_random_uuid(), '\(now.ISO8601Format())', 'Sandbox', '\(Self.purchase)',
+                    '\(Self.purchase)', '\(Self.app)');
+                insert into notification (
+                    signed_at, received_at, recorded_at, kafka_offset, notification_uuid, environment, kafka_partition,
+                    has_advanced, is_lifecycle_event, is_revoked, has_added_seats, source, notification_type, bundle_id,
+                    original_transaction_id, transaction_id)
+                select requested_at, requested_at, requested_at, 1, request_uuid, environment, 1, true, false, false, false,
+                    'webhook', 'CONSUMPTION_REQUEST', bundle_id, original_transaction_id, transaction_id
+                from refund_request;
+                insert into customer_consent (
+                    given_at, recorded_at, app_account_token, recorded_by, environment, is_given, bundle_id, kind)
+                values ('2020-01-01', '2020-01-01', '\(Self.account)', gen_random_uuid(), 'Sandbox', true, '\(Self.app)',
+                    'consumption')
+                """)
     }
 }

@@ -46,6 +46,21 @@ struct AttentionTests {
         #expect(sentences("disabled").first?.hasSuffix("then storekeeper webhooks resume 1") == true)
     }
 
+    @Test func `Attention reports refund requests that were missed, answers that Apple rejected and answers that wait`()
+    {
+        let sentences = Self.report {
+            $0.refunds = [
+                .init(app: "a", environment: "Production", open: 3, deadline: Self.now.addingTimeInterval(3600)),
+                .init(
+                    app: "b", environment: "Sandbox", open: 2, deadline: Self.now.addingTimeInterval(3600), waiting: 2,
+                    oldestWaiting: Self.now.addingTimeInterval(-3600), missed: 1, failed: 2),
+            ]
+        }
+        #expect(sentences.count == 3 && sentences.allSatisfy { $0.contains("b in Sandbox") })
+        #expect(sentences[0].hasPrefix("1 refund request of b") && sentences[1].hasPrefix("Apple rejected 2 answers"))
+        #expect(sentences[2].contains("2 answers to refund requests of b in Sandbox wait for Apple, the oldest for"))
+    }
+
     @Test func `Attention waits for the first minute of a new pipeline's receivers`() {
         let sentences = Self.report {
             $0.receivers = .read([])

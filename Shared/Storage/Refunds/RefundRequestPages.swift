@@ -1,0 +1,213 @@
+import Contracts
+import Postgres
+import Refunds
+
+import struct Foundation.Date
+
+/// What became of a request for a refund.
+package enum RefundState: String, Sendable, CaseIterable {
+    /// Nothing is decided yet, and there is time.
+    case open
+    /// An answer is stored; Apple has not taken it yet.
+    case waiting
+    /// Apple took the answer.
+    case answered
+    /// Nothing was sent: no consent, or the policy says so.
+    case withheld
+    /// Apple rejected the answer.
+    case failed
+    /// It was to be answered, and the time was over.
+    case missed
+    /// Nothing was decided, and the time is over or Apple decided before.
+    case unanswered
+}
+
+/// Reads refund requests with what was decided about each.
+package struct RefundRequestPages: Sendable {
+    /// The newest request of a transaction.
+    package struct Entry: Sendable, Equatable {
+        package var key: RefundKey
+        package var originalTransactionId: String
+        package var bundleId: String
+        package var requestedAt: Date
+        package var reason: String?
+        /// What Apple decided after it: `refunded`, `declined`, `reversed`; nil where it has not.
+        package var outcome: String?
+        package var outcomeAt: Date?
+        package var state: RefundState
+        /// Of the transaction.
+        package var productId: String?
+        package var priceMilliunits: Int64?
+        package var currency: String?
+        /// Nil where nothing is decided.
+        package var answer: Answer?
+
+        /// When Apple takes no answer any more.
+        package var deadline: Date { requestedAt.addingTimeInterval(RefundProgress.limit) }
+
+        init(_ row: Row) throws {
+            key = try RefundKey(row)
+            originalTransactionId = try row.value("original_transaction_id")
+            bundleId = try row.value("bundle_id")
+            let requestedAt: Date = try row.value("requested_at")
+            self.requestedAt = requestedAt
+            reason = try row.optional("reason")
+            let outcomeAt: Date? = try row.optional("outcome_at")
+            // An earlier outcome is about an earlier request.
+            let isDecided = outcomeAt.map { $0 >= requestedAt } ?? false
+            self.outcomeAt = isDecided ? outcomeAt : nil
+            outcome = isDecided ? try row.optional("outcome") : nil
+            state = RefundState(rawValue: try row.value("state")) ?? .open
+            productId = try row.optional("product_id")
+            priceMilliunits = try row.optional("price_milliunits")
+            currency = try row.optional("currency")
+            answer = try row.optional("decided_at", as: Date.self) == nil ? nil : try Answer(row)
+        }
+    }
+
+    /// A decision about a request.
+    package struct Answer: Sendable, Equatable {
+        package var decidedAt: Date
+        /// `policy`, or who answered by hand.
+        package var decidedBy: String
+        /// Nil where a person decided.
+        package var policyVersion: Int64?
+        package var rule: String?
+        /// What Apple gets; personal data of the customer.
+        package var body: String?
+        package var adjustments: [String]
+        package var withheldBecause: String?
+        package var attempts: Int64
+        package var sentAt: Date?
+        package var failedWith: String?
+
+        init(_ row: Row) throws {
+            decidedAt = try row.value("decided_at")
+            decidedBy = try row.value("decided_by")
+            policyVersion = try row.optional("policy_version")
+            rule = try row.optional("rule")
+            body = try row.optional("body")
+            adjustments = try row.optional("adjustments") ?? []
+            withheldBecause = try row.optional("withheld_because")
+            attempts = try row.optional("attempts") ?? 0
+            sentAt = try row.optional("sent_at")
+            failedWith = try row.optional("failed_with")
+        }
+    }
+
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    package init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// Requests, the newest first.
+    /// - Parameters:
+    ///   - environment: nil means both.
+    ///   - bundleIds: nil means all apps.
+    ///   - position: of the last entry of the page before; see ``position(of:)``.
+    package func page(
+        in environment: StoreEnvironment?, of bundleIds: [String]? = nil, state: RefundState? = nil,
+        purchase: String? = nil, after position: (requestedAt: Date, transactionId: String)? = nil, limit: Int,
+        at now: Date
+    ) async throws -> [Entry] {
+        try await connection.execute(
+            Self.list, environment?.rawValue, bundleIds, state?.rawValue, purchase, nil as String?,
+            position?.requestedAt,
+            position?.transactionId, Int64(limit), now
+        ).map { row in try Entry(row) }
+    }
+
+    /// The request about a transaction; nil where there never was one.
+    package func find(_ key: RefundKey, at now: Date) async throws -> Entry? {
+        try await connection.execute(
+            Self.list, key.environment.rawValue, nil as [String]?, nil as String?, nil as String?, key.transactionId,
+            nil as Date?, nil as String?, Int64(1), now
+        ).first.map { row in try Entry(row) }
+    }
+
+    /// All decisions about a transaction, the oldest first.
+    package func answers(_ key: RefundKey) async throws -> [Answer] {
+        try await connection.execute(Self.decisions, key.environment.rawValue, key.transactionId)
+            .map { row in try Answer(row) }
+    }
+
+    /// What the policy in force would decide now about open requests; nil for one without a policy.
+    package func previews(_ entries: [Entry], at now: Date) async throws -> [RefundKey: RefundDecision] {
+        let open = entries.filter { $0.state == .open || $0.state == .withheld && $0.outcome == nil }
+        guard !open.isEmpty else { return [:] }
+        let rows = try await connection.pipeline([
+            RefundSubjects.command(open.map(\.key), knownAt: open.map { _ in now })
+        ])
+        var policies: [String: RefundPolicy?] = [:]
+        var previews: [RefundKey: RefundDecision] = [:]
+        for (entry, subject) in zip(open, try RefundSubjects.subjects(rows[0])) {
+            let app = "\(entry.key.environment.rawValue) \(entry.bundleId)"
+            if policies[app] == nil {
+                let version = try await RefundPolicyStore(connection).inForce(entry.bundleId, in: entry.key.environment)
+                policies[app] = .some(version.flatMap { try? $0.policy })
+            }
+            if let policy = policies[app] ?? nil, let subject { previews[entry.key] = policy.decide(subject, at: now) }
+        }
+        return previews
+    }
+
+    static let statements = [list, decisions]
+
+    private static let isOpen = "request.requested_at > coalesce(request.outcome_at, '-infinity')"
+
+    private static let list = Statement(
+        "refund-request-list",
+        unsafeSQL: """
+            select *
+            from (
+                select request.environment::text as environment, request.transaction_id, request.original_transaction_id,
+                    request.bundle_id, request.requested_at, request.reason, request.outcome, request.outcome_at,
+                    held.product_id, held.price_milliunits, held.currency, answer.decided_at, answer.decided_by,
+                    answer.policy_version, answer.rule, answer.body, answer.adjustments, answer.withheld_because,
+                    answer.attempts, answer.sent_at, answer.failed_with,
+                    case
+                        when answer.sent_at is not null then 'answered'
+                        when answer.failed_with = 'missed' or answer.withheld_because = 'late' then 'missed'
+                        when answer.withheld_because is not null or answer.failed_with = 'consentWithdrawn'
+                            then 'withheld'
+                        when answer.failed_with is not null then 'failed'
+                        when answer.body is not null and \(isOpen) then 'waiting'
+                        when answer.body is null and \(isOpen)
+                            and request.requested_at > $9::timestamptz - interval '12 hours' then 'open'
+                        else 'unanswered'
+                    end as state
+                from refund_request request
+                left join transaction held
+                    on held.environment = request.environment and held.transaction_id = request.transaction_id
+                left join lateral (
+                    select *
+                    from refund_answer decided
+                    where decided.environment = request.environment and decided.transaction_id = request.transaction_id
+                        and case when \(isOpen) then decided.decided_at > coalesce(request.outcome_at, '-infinity')
+                            else decided.decided_at > request.requested_at - interval '12 hours' end
+                    order by decided.decided_at desc, decided.id desc
+                    limit 1
+                ) as answer on true
+                where request.requested_at is not null
+                    and ($1::text is null or request.environment = $1::text::store_environment)
+                    and ($2::text[] is null or request.bundle_id = any ($2::text[]))
+                    and ($4::text is null or request.original_transaction_id = $4::text)
+                    and ($5::text is null or request.transaction_id = $5::text)
+                    and ($6::timestamptz is null
+                        or (request.requested_at, request.transaction_id) < ($6::timestamptz, $7::text))
+            ) as request
+            where $3::text is null or state = $3::text
+            order by requested_at desc, transaction_id desc
+            limit $8::bigint
+            """)
+
+    private static let decisions = Statement(
+        "refund-answer-list",
+        """
+        select decided_at, decided_by, policy_version, rule, body, adjustments, withheld_because, attempts, sent_at,
+            failed_with
+        from refund_answer
+        where environment = $1::text::store_environment and transaction_id = $2::text
+        order by decided_at, id
+        """)
+}

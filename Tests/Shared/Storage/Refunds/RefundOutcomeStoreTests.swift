@@ -1,0 +1,77 @@
+import Contracts
+import Foundation
+import Postgres
+import Refunds
+import Subscriptions
+import TestSupport
+import Testing
+
+@testable import Storage
+
+@Suite struct RefundOutcomeStoreTests {
+    private static let policy = """
+        {"holdOut": 20, "rules": [
+        {"name": "used", "if": {"usage": {"atLeast": 50000}}, "then": {"preference": "DECLINE"}},
+        {"name": "legal", "if": {"reasons": ["LEGAL"]}, "then": {"answer": false}},
+        {"name": "often", "if": {"refundRequests": {"within": "P1D", "atLeast": 5}}, "then": {"preference": null}},
+        {"name": "else", "then": {"preference": "GRANT_PRORATED", "waitForUsage": "PT30M"}}]}
+        """
+
+    @Test func `A rehearsal with the policy in force says what was decided, for every past request`() async throws {
+        try await RefundFixture.use(requested: nil, policy: Self.policy) { fixture async throws in
+            var generator = SeededGenerator(state: 41)
+            for number in 0..<30 {
+                let minute = 10 + Double(number) * 60
+                let reason = Bool.random(using: &generator) ? "LEGAL" : "OTHER"
+                let id = "1-\(number % 20)"
+                try await fixture.apply("CONSUMPTION_REQUEST", minute: minute, transaction: id) {
+                    $0.notification.decoded = Array(#"{"data":{"consumptionRequestReason":"\#(reason)"}}"#.utf8)
+                }
+                let key = RefundKey(.production, id)
+                if Bool.random(using: &generator) {
+                    _ = try await UsageReportStore(fixture.connection).add(
+                        .init(percentage: Int64.random(in: 0...100_000, using: &generator)), of: key, among: nil,
+                        by: "key", at: RefundFixture.at(minute + 1))
+                }
+                for later in [2.0, 31] {
+                    _ = try await fixture.store.look(at: key, now: RefundFixture.at(minute + later))
+                }
+                if Bool.random(using: &generator) {
+                    try await fixture.apply("REFUND_DECLINED", minute: minute + 40, transaction: id)
+                }
+            }
+            let store = RefundOutcomeStore(fixture.connection)
+            let policy = try RefundPolicy(Array(Self.policy.utf8))
+            let past = try await store.past(
+                of: RefundFixture.app, in: .production, since: RefundFixture.start, after: "", limit: 100)
+            var compared = 0
+            for (request, decision) in zip(past, try await store.rehearse(policy, on: past)) {
+                guard let answer = request.answer else { continue }
+                compared += 1
+                switch decision {
+                case .answer(let told, let rule):
+                    #expect(answer.body == String(decoding: told.body, as: UTF8.self) && answer.rule == rule)
+                case .withhold(let reason, let rule):
+                    #expect(answer.withheldBecause == reason.rawValue && answer.rule == rule)
+                default: Issue.record("\(request) is not decided: \(String(describing: decision))")
+                }
+            }
+            #expect(compared >= 20 && Set(past.compactMap(\.answer?.rule)).count == 4)
+            let outcomes = try await store.outcomes(of: RefundFixture.app, in: .production, since: RefundFixture.start)
+            #expect(outcomes.reduce(0) { $0 + $1.requests } == Int64(compared))
+            #expect(outcomes.reduce(0) { $0 + $1.declined + $1.open } == Int64(compared))
+            let pages = RefundRequestPages(fixture.connection)
+            let all = try await pages.page(in: .production, limit: 100, at: RefundFixture.at(3000))
+            #expect(all.count == 20 && all.map(\.requestedAt) == all.map(\.requestedAt).sorted(by: >))
+            let half = try await pages.page(in: nil, limit: 10, at: RefundFixture.at(3000))
+            let last = try #require(half.last)
+            let rest = try await pages.page(
+                in: nil, after: (last.requestedAt, last.key.transactionId), limit: 100, at: RefundFixture.at(3000))
+            #expect(half.map(\.key) + rest.map(\.key) == all.map(\.key))
+            for state in RefundState.allCases {
+                let some = try await pages.page(in: nil, state: state, limit: 100, at: RefundFixture.at(3000))
+                #expect(some.map(\.key) == all.filter { $0.state == state }.map(\.key))
+            }
+        }
+    }
+}
