@@ -38,7 +38,8 @@ struct CommandLineTool: ParsableCommand {
             CommandGroup(
                 name: "Run and deploy:",
                 subcommands: [
-                    Dev.self, SimulatorCommand.self, Keys.self, WebhooksCommand.self, RefundsCommand.self, ConsoleCommand.self, ACLs.self,
+                    Dev.self, SimulatorCommand.self, Keys.self, WebhooksCommand.self, RefundsCommand.self,
+                    ConsoleCommand.self, ACLs.self,
                     Healthcheck.self,
                 ]),
         ])
