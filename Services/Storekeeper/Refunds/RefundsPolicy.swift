@@ -10,6 +10,7 @@ import Storage
 struct RefundsPolicyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "policy", abstract: "Show or set the policy for refund requests of an app.",
+        discussion: "Example: storekeeper refunds policy show --app com.example.app --versions",
         subcommands: [RefundsPolicyShow.self, RefundsPolicySet.self])
 }
 
@@ -17,7 +18,11 @@ struct RefundsPolicyCommand: ParsableCommand {
 struct RefundsPolicyShow: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show the policy in force, or its versions.",
-        discussion: "Example: storekeeper refunds policy show --app com.example.app > policy.json")
+        discussion: """
+            Prints the document as it was set, for a file.
+
+            Example: storekeeper refunds policy show --app com.example.app
+            """)
 
     @OptionGroup var options: RefundAppOptions
 
@@ -83,7 +88,7 @@ struct RefundsPolicySet: Subcommand {
     @OptionGroup var audit: AuditOptions
     @OptionGroup var policy: RefundPolicyFile
 
-    @Flag(help: "Check the policy and print what would happen; change nothing.")
+    @Flag(help: "Print what the policy would do; set nothing.")
     var dryRun = false
 
     func run(in context: CommandContext) async throws {

@@ -21,24 +21,23 @@ struct RefundsRehearse: Subcommand {
     @OptionGroup var options: RefundAppOptions
     @OptionGroup var policy: RefundPolicyFile
 
-    @Option(help: "Only requests at or after this time: \(TimeArgument.help) (default: 90d).")
-    var from: TimeArgument?
+    @OptionGroup var times: RefundTimes
 
     func run(in context: CommandContext) async throws {
         // Its limits are those of a policy that is set.
         let rehearsed = try SetRefundPolicy(try policy.read(), of: options.app, in: options.environment).policy
         rehearsed.warnings.forEach(context.warn)
         let store = RefundOutcomeStore(try options.database.connection(for: "refunds", in: context))
-        let since = from?.date(now: context.now()) ?? context.now().addingTimeInterval(-90 * 86_400)
+        let time = try times.range(now: context.now())
         var counts: [Row: Int] = [:]
         var last = ""
         while true {
             let past = try await store.past(
-                of: options.app, in: options.environment, since: since, after: last, limit: 1000)
+                of: options.app, in: options.environment, since: time.lowerBound, after: last, limit: 1000)
             guard let end = past.last else { break }
             last = end.key.transactionId
             for (request, decision) in zip(past, try await store.rehearse(rehearsed, on: past))
-            where request.requestedAt >= since {
+            where time.contains(request.requestedAt) {
                 counts[Row(request, decision), default: 0] += 1
             }
         }
@@ -89,6 +88,21 @@ struct RefundsRehearse: Subcommand {
     }
 }
 
+/// The requests that a report is about.
+struct RefundTimes: ParsableArguments {
+    @Option(help: "Only requests at or after this time: \(TimeArgument.help) (default: 90d).")
+    var from: TimeArgument?
+
+    @Option(help: "Only requests before this time (default: now).")
+    var to: TimeArgument?
+
+    func range(now: Date) throws -> Range<Date> {
+        let given = try DateRange(from: from, to: to, now: now)
+        let end = given.to ?? max(now, given.from ?? now)
+        return (given.from ?? end.addingTimeInterval(-90 * 86_400))..<end
+    }
+}
+
 /// `storekeeper refunds outcomes`: by rule.
 struct RefundsOutcomes: Subcommand {
     static let configuration = CommandConfiguration(
@@ -102,13 +116,12 @@ struct RefundsOutcomes: Subcommand {
 
     @OptionGroup var options: RefundAppOptions
 
-    @Option(help: "Only requests decided at or after this time: \(TimeArgument.help) (default: 90d).")
-    var from: TimeArgument?
+    @OptionGroup var times: RefundTimes
 
     func run(in context: CommandContext) async throws {
         let store = RefundOutcomeStore(try options.database.connection(for: "refunds", in: context))
-        let since = from?.date(now: context.now()) ?? context.now().addingTimeInterval(-90 * 86_400)
-        let outcomes = try await store.outcomes(of: options.app, in: options.environment, since: since)
+        let outcomes = try await store.outcomes(
+            of: options.app, in: options.environment, within: try times.range(now: context.now()))
         try options.output.list(
             outcomes.map { Row($0) }, none: "No refund request was decided in that time.", in: context)
     }

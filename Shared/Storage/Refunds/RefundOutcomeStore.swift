@@ -31,10 +31,13 @@ package struct RefundOutcomeStore: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Requests that were decided since a moment, by rule and currency.
-    package func outcomes(of bundleId: String, in environment: StoreEnvironment, since: Date) async throws -> [Outcome]
-    {
-        try await connection.execute(Self.outcomes, environment.rawValue, bundleId, since).map { row in
+    /// Requests that were decided within a time, by rule and currency.
+    package func outcomes(
+        of bundleId: String, in environment: StoreEnvironment, within time: Range<Date>
+    ) async throws -> [Outcome] {
+        try await connection.execute(
+            Self.outcomes, environment.rawValue, bundleId, time.lowerBound, time.upperBound
+        ).map { row in
             Outcome(
                 rule: try row.value("rule"), currency: try row.optional("currency"),
                 requests: try row.value("requests"),
@@ -134,7 +137,7 @@ package struct RefundOutcomeStore: Sendable {
                     limit 1
                 ) as decided on true
                 where answer.environment = $1::text::store_environment and answer.bundle_id = $2::text
-                    and answer.decided_at >= $3::timestamptz
+                    and answer.decided_at >= $3::timestamptz and answer.decided_at < $4::timestamptz
                 order by answer.transaction_id, decided.notification_uuid, answer.decided_at desc, answer.id desc
             )
             select rule, currency, count(*) as requests, sum(price)::bigint as sum, count(sent_at) as answered,
