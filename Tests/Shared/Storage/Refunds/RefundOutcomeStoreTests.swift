@@ -58,7 +58,7 @@ import Testing
             }
             #expect(compared >= 20 && Set(past.compactMap(\.answer?.rule)).count == 4)
             let outcomes = try await store.outcomes(
-                of: RefundFixture.app, in: .production, within: RefundFixture.start ..<. distantFuture)
+                of: RefundFixture.app, in: .production, within: RefundFixture.start..<Date.distantFuture)
             #expect(outcomes.reduce(0) { $0 + $1.requests } == Int64(compared))
             #expect(outcomes.reduce(0) { $0 + $1.declined + $1.open } == Int64(compared))
             let pages = RefundRequestPages(fixture.connection)
