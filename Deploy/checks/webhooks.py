@@ -30,7 +30,12 @@ def receive(port, secret, library, log):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self):
-            body = self.rfile.read(int(self.headers["content-length"]))
+            length = int(self.headers["content-length"])
+            body = self.rfile.read(length)
+            if len(body) < length:
+                # The sender was killed in the middle of the request, which is no delivery.
+                self.close_connection = True
+                return
             headers = {name.lower(): value for name, value in self.headers.items()}
             try:
                 verifier.verify(body, headers)
