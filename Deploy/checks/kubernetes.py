@@ -22,10 +22,11 @@ def expect(fact, problem):
         problems.append(problem)
 
 
-# The schema; KEDA's kinds are not part of it.
+# The schema; the kinds of operators are not part of it.
+OPERATORS = ("keda.sh/v1alpha1", "monitoring.coreos.com/v1")
 for manifest in manifests:
     name = f"{manifest['kind']} {manifest['metadata']['name']}"
-    if manifest["kind"] in ("ScaledObject", "TriggerAuthentication"):
+    if manifest["apiVersion"] in OPERATORS:
         continue
     try:
         kubernetes_validate.validate(manifest, kubernetes_validate.latest_version(), strict=True)
@@ -41,7 +42,8 @@ expect(set(deployments) == services | by_hand, f"deployments are {sorted(deploym
 expect(set(of_kind("PodDisruptionBudget")) == services, "each service has one PodDisruptionBudget")
 expect("setup" in of_kind("Job"), "setup is a job")
 
-principals = set()
+# KEDA's is made in every deployment, because the component that scales may come later.
+principals = {"User:CN=storekeeper-keda"}
 settings = {key: value for m in of_kind("ConfigMap").values() for key, value in m["data"].items()}
 files = {os.path.basename(value) for key, value in settings.items() if re.fullmatch("KAFKA_SSL_.*_LOCATION", key)}
 expect(settings.get("KAFKA_SECURITY_PROTOCOL") == "ssl", "no TLS between the services and Kafka")
@@ -79,7 +81,6 @@ for name, workload in {**deployments, **of_kind("Job")}.items():
 for name, authentication in of_kind("TriggerAuthentication").items():
     used = {target["name"] for target in authentication["spec"]["secretTargetRef"]}
     expect(used == {"storekeeper-kafka-keda"}, f"{name}: KEDA has the certificates {sorted(used)}")
-    principals.add("User:CN=storekeeper-keda")
 
 # The access-control list is about these certificates.
 if programs:
@@ -144,6 +145,14 @@ expect(denied == components, "some components lack a default-deny policy")
 for component, places in arrows.items():
     wanted = places | {"kube-system", "kafka"}
     expect(reach[component] == wanted, f"{component} reaches {sorted(reach[component])}, not {sorted(wanted)}")
+
+# Either KEDA sets the number of instances, or the Deployment does.
+for name in services:
+    expect(("replicas" in deployments[name]["spec"]) != (name in of_kind("ScaledObject")), f"{name}: replicas and ScaledObject")
+
+# Metrics of the port that the services open.
+for monitor in of_kind("PodMonitor").values():
+    expect([endpoint["port"] for endpoint in monitor["spec"]["podMetricsEndpoints"]] == ["admin"], "PodMonitor: not the port admin")
 
 # Scalers use an existing topic, its group, and at most its number of partitions.
 routes = open("Shared/Domain/Contracts/Topics.swift", encoding="utf-8").read()
