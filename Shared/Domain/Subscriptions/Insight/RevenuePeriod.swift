@@ -1,0 +1,139 @@
+import Contracts
+
+import struct Foundation.Date
+
+/// A time in which a purchase earns what one transaction paid for it.
+package struct RevenuePeriod: Sendable, Hashable {
+    /// The transaction that paid.
+    package var transactionId: String
+    /// The first moment that counts.
+    package var startsAt: Date
+    /// The first moment that does not; nil only where access has no end.
+    package var endsAt: Date?
+    /// The end as it was paid for. Later than ``endsAt`` where an upgrade, a refund or a migration ended it.
+    package var paidUntil: Date
+    /// Where its value counts.
+    package var cell: RevenueCell
+    /// Never zero.
+    package var value: MonthlyValue
+    /// Whether it pays for seats that were added to another period.
+    package var addsSeats: Bool
+    /// Whether the customer bought it, and no renewal did. False where Apple does not say.
+    package var isPurchase: Bool
+
+    /// Whether it counts at a moment.
+    package func contains(_ moment: Date) -> Bool { startsAt <= moment && (endsAt.map { moment < $0 } ?? true) }
+
+    /// The periods of a purchase that earn something, in order of time.
+    ///
+    /// What counts is what was paid for an auto-renewable subscription, while it gives access by a transaction: not free trials, family
+    /// sharing, grace periods, or prices that Apple did not sign. Seats that were added count from then on, at the price of their own
+    /// transaction, while a period with the same end gives access.
+    /// - Parameters:
+    ///   - transactions: the newest version of each, in any order, any of them repeatedly.
+    ///   - access: the access periods of the purchase, in any order.
+    package static func all(
+        _ transactions: [TransactionFacts], access: [AccessPeriod], in environment: StoreEnvironment
+    ) -> [RevenuePeriod] {
+        let facts = Dictionary(transactions.map { ($0.transactionId, $0) }, uniquingKeysWith: { first, _ in first })
+        let lengths = NominalLengths(Array(facts.values), in: environment)
+        var periods: [RevenuePeriod] = []
+        for period in access where period.reason == .transaction {
+            guard let paid = period.transactionId.flatMap({ facts[$0] }) else { continue }
+            periods.append(
+                contentsOf: [RevenuePeriod(paid, period.startsAt, period.endsAt, lengths)].compactMap(\.self))
+            for seats in facts.values
+            where seats.transactionId != paid.transactionId && seats.isOfSamePeriod(as: paid)
+                && seats.additionalTransactionReason != nil && seats.beginning >= paid.beginning
+            {
+                let start = max(seats.beginning, period.startsAt)
+                let ends = [period.endsAt, seats.expiresDate, seats.revokedAt].compactMap(\.self).min()
+                guard start < ends ?? .forever else { continue }
+                periods.append(
+                    contentsOf: [RevenuePeriod(seats, start, ends, lengths, addsSeats: true)].compactMap(\.self))
+            }
+        }
+        periods.sort { ($0.startsAt, $0.transactionId) < ($1.startsAt, $1.transactionId) }
+        return closingHoles(periods)
+    }
+
+    private init?(
+        _ facts: TransactionFacts, _ startsAt: Date, _ endsAt: Date?, _ lengths: NominalLengths, addsSeats: Bool = false
+    ) {
+        guard !facts.isFamilyShared, !facts.isFreeTrial, let price = facts.priceMilliunits, facts.currency != nil else {
+            return nil
+        }
+        let length = lengths.length(of: facts)
+        let value = length.monthly(price)
+        guard value != .zero else { return nil }
+        transactionId = facts.transactionId
+        (self.startsAt, self.endsAt) = (startsAt, endsAt)
+        paidUntil = facts.expiresDate ?? .forever
+        cell = RevenueCell(facts, period: length)
+        self.value = value
+        self.addsSeats = addsSeats
+        isPurchase = facts.reason == "PURCHASE"
+    }
+
+    /// Apple signs one moment with and without a fraction of a second, which is no end of a subscription.
+    private static func closingHoles(_ periods: [RevenuePeriod]) -> [RevenuePeriod] {
+        periods.map { period in
+            guard let end = period.endsAt,
+                let next = periods.first(where: { end < $0.startsAt })?.startsAt,
+                next.timeIntervalSince(end) < AccessScheduleBuilder.shortestHole,
+                !periods.contains(where: { $0.startsAt == end })
+            else { return period }
+            var closed = period
+            closed.endsAt = next
+            return closed
+        }
+    }
+}
+
+/// What the payments of one purchase cover.
+private struct NominalLengths {
+    /// By product, of the transactions without an offer.
+    private let products: [String: BillingPeriod]
+    private let environment: StoreEnvironment
+
+    /// A period that Apple extended is longer than nominal, so the shortest of a product counts; one of added seats is shorter, and does
+    /// not.
+    init(_ transactions: [TransactionFacts], in environment: StoreEnvironment) {
+        self.environment = environment
+        var products: [String: BillingPeriod] = [:]
+        for facts in transactions where facts.offerType == nil && facts.ownLength == nil && facts.hasPeriod {
+            guard let seconds = facts.expiresDate?.timeIntervalSince(facts.beginning),
+                !transactions.contains(where: {
+                    $0.transactionId != facts.transactionId && facts.isOfSamePeriod(as: $0)
+                        && $0.beginning < facts.beginning
+                })
+            else { continue }
+            let length = BillingPeriod(fitting: seconds, in: environment)
+            products[facts.productId] = min(products[facts.productId] ?? length, length)
+        }
+        self.products = products
+    }
+
+    func length(of facts: TransactionFacts) -> BillingPeriod {
+        if let own = facts.ownLength { return own }
+        if facts.offerType == nil || facts.offerDiscountType == "PAY_AS_YOU_GO", let length = products[facts.productId]
+        {
+            return length
+        }
+        let seconds = facts.expiresDate.map { $0.timeIntervalSince(facts.beginning) } ?? 0
+        return BillingPeriod(fitting: seconds, in: environment)
+    }
+}
+
+extension TransactionFacts {
+    /// What the payment covers where the product does not decide it: an offer that is paid at once, or a commitment of twelve months that
+    /// is paid by the month.
+    fileprivate var ownLength: BillingPeriod? {
+        if billingPlanType == "MONTHLY" { return .month }
+        guard offerDiscountType == "PAY_UP_FRONT" || offerDiscountType == "ONE_TIME" else { return nil }
+        return offerPeriod.flatMap(BillingPeriod.init)
+    }
+
+    /// Whether an offer made it free.
+    package var isFreeTrial: Bool { offerDiscountType == "FREE_TRIAL" || (offerType != nil && priceMilliunits == 0) }
+}
