@@ -93,7 +93,11 @@ extension PostgresConfiguration {
         }
         // Compiling takes longer than any of our statements: a question about one customer took 500 ms instead of 3.
         var settings = [("search_path", schema), ("client_min_messages", "warning"), ("jit", "off")]
-        if plansOnce { settings.append(("plan_cache_mode", "force_generic_plan")) }
+        if plansOnce {
+            settings.append(("plan_cache_mode", "force_generic_plan"))
+            // The one plan may be made while a table is empty and reading all of it is cheapest; it is kept when it no longer is.
+            settings.append(("enable_seqscan", "off"))
+        }
         if let statementTimeout { settings.append(("statement_timeout", statementTimeout.wholeMilliseconds)) }
         if let lockTimeout { settings.append(("lock_timeout", lockTimeout.wholeMilliseconds)) }
         if let idleInTransactionTimeout {

@@ -12,14 +12,18 @@ import Testing
             $9::timestamptz as date, $10::json as json
         """)
 
-    @Test(arguments: [(true, "force_generic_plan"), (false, "auto")])
-    func `PostgresConnection plans statements once where it is told to`(plansOnce: Bool, mode: String) async throws {
+    @Test(arguments: [(true, "force_generic_plan", "off"), (false, "auto", "on")])
+    func `PostgresConnection plans statements once, by indexes, where it is told to`(
+        plansOnce: Bool, mode: String, reads: String
+    ) async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             var configuration = database
             configuration.plansOnce = plansOnce
             let connection = TestDatabase.connection(configuration)
             let shown = try await connection.execute(Statement(unsafeSQL: "show plan_cache_mode"))[0]
             #expect(try shown.value("plan_cache_mode") == mode)
+            let scans = try await connection.execute(Statement(unsafeSQL: "show enable_seqscan"))[0]
+            #expect(try scans.value("enable_seqscan") == reads)
             await connection.close()
         }
     }
