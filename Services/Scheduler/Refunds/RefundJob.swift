@@ -1,6 +1,7 @@
 import AppStore
 import Chassis
 import Contracts
+import Postgres
 import Refunds
 import Storage
 
@@ -20,25 +21,42 @@ struct RefundJob: Sendable {
     static let width = 8
     /// Requests of one read.
     static let batch = 200
-    /// How long an app without a key, or with one that Apple rejects, waits before the next attempt. Seconds.
+    /// How long an app without a key, or with one that Apple rejects, waits before the next attempt, and a request that cannot be
+    /// looked at. Seconds.
     static let keyPause = 300.0
+    /// No answer is begun after this time in a turn, so that the turn ends while Apple answers nothing.
+    static let longest: Duration = .seconds(120)
 
     func turn() async throws {
+        let end = ContinuousClock.now + Self.longest
+        let pauses = AppPauses()
         while true {
             let due = try await store.due(at: now(), limit: Self.batch)
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for (place, key) in due.enumerated() {
+                for (place, key) in due.enumerated() where ContinuousClock.now < end {
                     if place >= Self.width { try await group.next() }
-                    group.addTask { try await answer(key) }
+                    group.addTask { try await answer(key, pauses) }
                 }
                 try await group.waitForAll()
             }
             // Each that was read is planned for later, or done.
-            guard due.count == Self.batch else { return }
+            guard due.count == Self.batch, ContinuousClock.now < end else { return }
         }
     }
 
-    private func answer(_ key: RefundKey) async throws {
+    /// A request that the database cannot be asked about is looked at later and stops no other.
+    private func answer(_ key: RefundKey, _ pauses: AppPauses) async throws {
+        do {
+            try await take(key, pauses)
+        } catch let error as PostgresError where error.meaning != .connectionLost && error.meaning != .notPermitted {
+            logger.error(
+                "Refund request cannot be looked at; trying again in five minutes: \(error)",
+                metadata: Self.metadata(key))
+            try await store.postpone(key, to: now().addingTimeInterval(Self.keyPause))
+        }
+    }
+
+    private func take(_ key: RefundKey, _ pauses: AppPauses) async throws {
         let (turn, bundleId) = try await store.look(at: key, now: now())
         switch turn {
         case .nothing, .waiting: return
@@ -59,15 +77,17 @@ struct RefundJob: Sendable {
             logger.error(
                 "Refund policy cannot be read by this build; use a newer one, or set the policy again: \(faults)",
                 metadata: Self.metadata(key))
-        case .send(let sending): try await send(sending)
+        case .send(let sending): try await send(sending, pauses)
         }
     }
 
-    private func send(_ sending: RefundDecisionStore.Sending) async throws {
+    private func send(_ sending: RefundDecisionStore.Sending, _ pauses: AppPauses) async throws {
         let app = CoverageStore.App(sending.key.environment, sending.bundleId)
         let result: RefundDecisionStore.Result
-        if let client = clients[app] {
-            result = try await attempt(sending, client)
+        if let until = await pauses.end(of: app) {
+            result = .again(until)
+        } else if let client = clients[app] {
+            result = try await attempt(sending, client, pauses)
         } else {
             logger.warning(
                 "No App Store Server API key for app; the answer to a refund request waits for it",
@@ -92,26 +112,29 @@ struct RefundJob: Sendable {
     }
 
     private func attempt(
-        _ sending: RefundDecisionStore.Sending, _ client: AppStoreServerAPI
+        _ sending: RefundDecisionStore.Sending, _ client: AppStoreServerAPI, _ pauses: AppPauses
     ) async throws -> RefundDecisionStore.Result {
         do {
             try await client.sendConsumptionInformation(
                 sending.key.transactionId, body: Array(sending.body.utf8), version: sending.apiVersion)
             return .accepted
         } catch let error as APIError {
-            let pause = RefundProgress.pause(afterAttempts: sending.attempts)
-            switch error {
-            case .rejected(let rejection) where !rejection.isRetryable && (400..<500).contains(rejection.status):
+            guard let least = RetryPause(after: error, failures: 0, now: now()) else {
+                guard case .rejected(let rejection) = error else { return .rejected("invalid request") }
                 return .rejected(rejection.code.map { "\($0.rawValue)" } ?? "HTTP \(rejection.status)")
-            case .invalidRequest: return .rejected("invalid request")
-            case .unauthorized:
+            }
+            var pause = max(RefundProgress.pause(afterAttempts: sending.attempts), Double(least.seconds))
+            if case .unauthorized = error {
                 logger.warning(
                     "Apple rejects the keys of app; the answer to a refund request waits: \(error)",
                     metadata: Self.metadata(sending))
-                return .again(now().addingTimeInterval(max(pause, Self.keyPause)))
-            case .rejected, .rateLimited, .unreachable, .unsettled, .unreadable:
-                return .again(max(now().addingTimeInterval(pause), error.retryAfter ?? .distantPast))
+                pause = max(pause, Self.keyPause)
             }
+            let next = max(now().addingTimeInterval(pause), error.retryAfter ?? .distantPast)
+            if least.affectsApp {
+                await pauses.pause(CoverageStore.App(sending.key.environment, sending.bundleId), until: next)
+            }
+            return .again(next)
         }
     }
 
@@ -127,4 +150,13 @@ struct RefundJob: Sendable {
     private static func metadata(_ sending: RefundDecisionStore.Sending) -> Logger.Metadata {
         metadata(sending.key).merging(["app": "\(sending.bundleId)", "attempt": "\(sending.attempts)"]) { $1 }
     }
+}
+
+/// The apps for which Apple takes nothing in this turn: their other answers wait too, so that those of the other apps do not.
+private actor AppPauses {
+    private var ends: [CoverageStore.App: Date] = [:]
+
+    func pause(_ app: CoverageStore.App, until end: Date) { ends[app] = max(end, ends[app] ?? end) }
+
+    func end(of app: CoverageStore.App) -> Date? { ends[app] }
 }

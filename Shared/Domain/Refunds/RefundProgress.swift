@@ -42,7 +42,9 @@ package struct RefundProgress: Sendable {
     package enum Failure: Sendable, Equatable {
         /// The time was over. A later request of Apple's gives new time.
         case missed
-        /// Apple rejected it, or it must not be sent any more.
+        /// The consent was withdrawn. The body is sent once it is given again.
+        case withdrawn
+        /// Apple rejected it.
         case final
     }
 

@@ -112,5 +112,12 @@ package struct RefundSubject: Sendable, Equatable {
             self.deliveryStatus = deliveryStatus
             self.isSampleProvided = isSampleProvided
         }
+
+        /// With what another report says where this one says nothing.
+        package func completed(by other: UsageReport?) -> UsageReport {
+            UsageReport(
+                percentage: percentage ?? other?.percentage, deliveryStatus: deliveryStatus ?? other?.deliveryStatus,
+                isSampleProvided: isSampleProvided ?? other?.isSampleProvided)
+        }
     }
 }

@@ -2,7 +2,8 @@ import Postgres
 
 extension RefundDecisionStore {
     static let statements = [
-        due, next, lock, lockWaiting, insert, planning, sent, failed, attempted, firstPolicy, RefundSubjects.statement,
+        due, next, lock, lockWaiting, read, insert, planning, settling, sent, failed, attempted, firstPolicy,
+        RefundSubjects.statement,
     ]
 
     static let due = Statement(
@@ -29,19 +30,34 @@ extension RefundDecisionStore {
         ) as latest on true
         """
 
-    private static let locked = """
-        select request.bundle_id, request.requested_at, request.outcome_at, latest.*
-        from refund_request request
-        \(latest)
-        where request.environment = $1::text::store_environment and request.transaction_id = $2::text
-        """
+    static let read = Statement(
+        "refund-read",
+        unsafeSQL: """
+            select request.bundle_id, request.requested_at, request.outcome_at, latest.*
+            from refund_request request
+            \(latest)
+            where request.environment = $1::text::store_environment and request.transaction_id = $2::text
+            """)
 
     /// Only where it is due, and no other process has it.
     static let lock = Statement(
         "refund-lock",
-        unsafeSQL: "\(locked) and request.next_at <= $3::timestamptz for update of request skip locked")
+        """
+        select 1
+        from refund_request
+        where environment = $1::text::store_environment and transaction_id = $2::text
+            and next_at <= $3::timestamptz
+        for update skip locked
+        """)
 
-    static let lockWaiting = Statement("refund-lock-waiting", unsafeSQL: "\(locked) for update of request")
+    static let lockWaiting = Statement(
+        "refund-lock-waiting",
+        """
+        select 1
+        from refund_request
+        where environment = $1::text::store_environment and transaction_id = $2::text
+        for update
+        """)
 
     static let insert = Statement(
         "refund-answer-insert",
@@ -61,6 +77,19 @@ extension RefundDecisionStore {
         """
         update refund_request
         set next_at = case when requested_at > coalesce(outcome_at, '-infinity') then $3::timestamptz end
+        where environment = $1::text::store_environment and transaction_id = $2::text
+        """)
+
+    /// Nothing is left to do about the request, unless Apple decided and asked again while the answer was under way.
+    static let settling = Statement(
+        "refund-settle",
+        """
+        update refund_request
+        set next_at = case
+            when requested_at > outcome_at
+                and outcome_at > (select decided_at from refund_answer where id = $3::bigint)
+            then $4::timestamptz
+        end
         where environment = $1::text::store_environment and transaction_id = $2::text
         """)
 

@@ -66,12 +66,21 @@ package struct RefundDecisionStore: Sendable {
         try await repeating {
             try await connection.transaction { transaction in
                 guard
-                    let row = try transaction.execute(Self.lock, key.environment.rawValue, key.transactionId, now).first
+                    try !transaction.execute(Self.lock, key.environment.rawValue, key.transactionId, now).isEmpty,
+                    let request = try Self.locked(key, in: transaction)
                 else { return (.nothing, "") }
-                let request = try LockedRequest(row, key)
                 return (try Self.step(request, at: now, in: transaction), request.bundleId)
             }
         }
+    }
+
+    /// Reads a request after its row was locked, by a statement of its own: the one that waited for the lock does not see the decision
+    /// that was made meanwhile.
+    private static func locked(
+        _ key: RefundKey, in transaction: PostgresTransaction
+    ) throws -> LockedRequest? {
+        try transaction.execute(read, key.environment.rawValue, key.transactionId).first
+            .map { row in try LockedRequest(row, key) }
     }
 
     /// A request whose row is locked, with its newest decision.
@@ -133,14 +142,19 @@ package struct RefundDecisionStore: Sendable {
     ) throws -> Turn {
         let rows = try transaction.pipeline([
             Command(RefundPolicyStore.newest, request.key.environment.rawValue, request.bundleId, Int64(1)),
-            RefundSubjects.command([request.key], knownAt: [now]),
+            RefundSubjects.command([request.key]),
         ])
         // Without a policy a person may still answer; a policy that is set has the request looked at.
         guard let version = try rows[0].first.map({ row in try RefundPolicyStore.Version(row) }),
-            let subject = try RefundSubjects.subjects(rows[1]).first ?? nil, let deadline = request.progress.deadline
+            let deadline = request.progress.deadline
         else {
             try plan(request, at: nil, in: transaction)
             return .nothing
+        }
+        guard let subject = try RefundSubjects.subjects(rows[1]).first ?? nil else {
+            // The ledger's notification is not there yet, as while a rebuild runs.
+            try plan(request, at: min(now.addingTimeInterval(consentInterval), deadline), in: transaction)
+            return .waiting
         }
         let policy: RefundPolicy
         do throws(RefundPolicyFaults) { policy = try version.policy } catch {
@@ -179,22 +193,29 @@ package struct RefundDecisionStore: Sendable {
                 apiVersion: decided.apiVersion ?? 2, attempts: 1, deadline: deadline))
     }
 
-    /// Takes a stored body to be sent, unless the consent was withdrawn since.
+    /// Takes a stored body to be sent, unless the consent was withdrawn since: then it is looked at again, because a consent that is
+    /// given once more lets it be sent.
     private static func take(
         _ id: Int64, of request: LockedRequest, at now: Date, in transaction: PostgresTransaction
     ) throws -> Turn {
         let rows = try transaction.pipeline([
             Command(RefundPolicyStore.newest, request.key.environment.rawValue, request.bundleId, Int64(1)),
-            RefundSubjects.command([request.key], knownAt: [now]),
+            RefundSubjects.command([request.key]),
         ])
-        let terms = try rows[0].first.map { row in try RefundPolicyStore.Version(row) }.flatMap { try? $0.policy }?
-            .consent
+        let later = min(now.addingTimeInterval(consentInterval), request.progress.deadline ?? now)
+        let version = try rows[0].first.map { row in try RefundPolicyStore.Version(row) }
+        let terms: RefundPolicy.Consent?
+        do throws(RefundPolicyFaults) { terms = try version?.policy.consent } catch {
+            try plan(request, at: later, in: transaction)
+            return .unreadable(error)
+        }
         let account = try RefundSubjects.subjects(rows[1]).first??.account
         guard let account, account.isConsenting(under: terms) else {
+            let isKnown = request.progress.current?.failure == .withdrawn
             _ = try transaction.pipeline([
-                Command(failed, id, now, RefundFailure.consentWithdrawn.rawValue), planned(request, at: nil),
+                Command(failed, id, now, RefundFailure.consentWithdrawn.rawValue), planned(request, at: later),
             ])
-            return .withdrawn
+            return isKnown ? .waiting : .withdrawn
         }
         _ = try transaction.pipeline([
             Command(attempted, id), planned(request, at: now.addingTimeInterval(claim)),
@@ -218,30 +239,23 @@ package struct RefundDecisionStore: Sendable {
 
     /// Stores what became of an attempt.
     package func settle(_ sending: Sending, _ result: Result, at now: Date) async throws {
-        let outcome: Command
-        var next: Date?
+        let (environment, transactionId) = (sending.key.environment.rawValue, sending.key.transactionId)
+        let over = Command(Self.settling, environment, transactionId, sending.id, now)
+        // The request first, as every other transaction locks it first.
+        let commands: [Command]
         switch result {
-        case .accepted: outcome = Command(Self.sent, sending.id, now)
-        case .rejected(let code): outcome = Command(Self.failed, sending.id, now, code)
+        case .accepted: commands = [over, Command(Self.sent, sending.id, now)]
+        case .rejected(let code): commands = [over, Command(Self.failed, sending.id, now, code)]
         case .again(let moment):
-            next = moment
-            outcome = Command(
-                Self.planning, sending.key.environment.rawValue, sending.key.transactionId,
-                min(moment, sending.deadline))
+            commands = [Command(Self.planning, environment, transactionId, min(moment, sending.deadline))]
         }
-        let isOver = next == nil
+        _ = try await repeating { try await connection.pipeline(commands) }
+    }
+
+    /// Has a request looked at later.
+    package func postpone(_ key: RefundKey, to moment: Date) async throws {
         _ = try await repeating {
-            // The request first, as every other transaction locks it first.
-            try await connection.transaction { transaction in
-                try transaction.pipeline(
-                    isOver
-                        ? [
-                            Command(
-                                Self.planning, sending.key.environment.rawValue, sending.key.transactionId, nil as Date?
-                            ),
-                            outcome,
-                        ] : [outcome])
-            }
+            try await connection.execute(Self.planning, key.environment.rawValue, key.transactionId, moment)
         }
     }
 
@@ -265,7 +279,7 @@ package struct RefundDecisionStore: Sendable {
 
     /// Decides in place of the policy.
     /// - Parameters:
-    ///   - usage: what is told instead of the newest report; nil: the report.
+    ///   - usage: what is told instead of the newest report; the report has what it leaves open.
     ///   - bundleIds: nil means all apps.
     ///   - isTrial: changes nothing.
     ///   - audit: the entry of the audit log for the app, written with the answer.
@@ -277,26 +291,25 @@ package struct RefundDecisionStore: Sendable {
         try await repeating {
             try await connection.transaction { transaction in
                 guard
-                    let row = try transaction.execute(
-                        Self.lockWaiting, key.environment.rawValue, key.transactionId
-                    ).first
+                    try !transaction.execute(Self.lockWaiting, key.environment.rawValue, key.transactionId).isEmpty,
+                    let request = try Self.locked(key, in: transaction)
                 else { return .unknown }
-                let request = try LockedRequest(row, key)
                 guard bundleIds?.contains(request.bundleId) ?? true else { return .unknown }
                 guard request.progress.mayDecideByHand(at: now) else {
+                    guard request.progress.current?.failure != .withdrawn else { return .noConsent }
                     let isAnswered = request.progress.isOpen && request.progress.current?.withheld == nil
                     return isAnswered && request.progress.current != nil ? .alreadyAnswered : .notOpen
                 }
                 let rows = try transaction.pipeline([
                     Command(RefundPolicyStore.newest, key.environment.rawValue, request.bundleId, Int64(1)),
-                    RefundSubjects.command([key], knownAt: [now]),
+                    RefundSubjects.command([key]),
                 ])
                 guard var subject = try RefundSubjects.subjects(rows[1]).first ?? nil else { return .notOpen }
                 guard !subject.isFamilyShared else { return .familyShared }
                 let terms = try rows[0].first.map { row in try RefundPolicyStore.Version(row) }
                     .flatMap { try? $0.policy }?.consent
                 guard subject.account?.isConsenting(under: terms) == true else { return .noConsent }
-                if let usage { subject.usage = usage }
+                if let usage { subject.usage = usage.completed(by: subject.usage) }
                 let answer = RefundAnswer(preference, about: subject)
                 guard !isTrial else { return .stored(answer) }
                 _ = try transaction.pipeline([
@@ -362,6 +375,13 @@ package struct RefundDecisionStore: Sendable {
 package enum RefundFailure: String, Sendable {
     case missed
     case consentWithdrawn
+
+    fileprivate var failure: RefundProgress.Failure {
+        switch self {
+        case .missed: .missed
+        case .consentWithdrawn: .withdrawn
+        }
+    }
 }
 
 extension RefundProgress {
@@ -375,7 +395,7 @@ extension RefundProgress {
                 withheld: try row.optional("withheld_because", as: String.self).map {
                     RefundDecision.WithheldReason(rawValue: $0) ?? .rule
                 }, isSent: try row.optional("sent_at", as: Date.self) != nil,
-                failure: failure.map { $0 == RefundFailure.missed.rawValue ? .missed : .final })
+                failure: failure.map { RefundFailure(rawValue: $0)?.failure ?? .final })
         }
         self.init(
             requestedAt: try row.optional("requested_at"), outcomeAt: try row.optional("outcome_at"), latest: latest)

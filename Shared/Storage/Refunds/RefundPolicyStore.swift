@@ -102,6 +102,11 @@ package struct RefundPolicyStore: Sendable {
         set next_at = $3::timestamptz
         where environment = $1::text::store_environment and bundle_id = $2::text
             and requested_at > $3::timestamptz - interval '12 hours' and requested_at > coalesce(outcome_at, '-infinity')
-            and next_at is null
+            and not exists (
+                select
+                from refund_answer
+                where refund_answer.environment = refund_request.environment
+                    and refund_answer.transaction_id = refund_request.transaction_id and body is not null
+                    and decided_at > coalesce(outcome_at, '-infinity'))
         """)
 }

@@ -136,7 +136,7 @@ package struct RefundRequestPages: Sendable {
         let open = entries.filter { $0.state == .open || $0.state == .withheld && $0.outcome == nil }
         guard !open.isEmpty else { return [:] }
         let rows = try await connection.pipeline([
-            RefundSubjects.command(open.map(\.key), knownAt: open.map { _ in now })
+            RefundSubjects.command(open.map(\.key))
         ])
         var policies: [String: RefundPolicy?] = [:]
         var previews: [RefundKey: RefundDecision] = [:]

@@ -12,6 +12,11 @@ enum RefundSubjects {
         Command(statement, keys.map(\.environment.rawValue), keys.map(\.transactionId), moments)
     }
 
+    /// What is known now. Not by this process's clock, from which that of the process that stored it may differ.
+    static func command(_ keys: [RefundKey]) -> Command {
+        command(keys, knownAt: keys.map { _ in .distantFuture })
+    }
+
     /// In the order of the keys; nil for a transaction without a request by then.
     static func subjects(_ rows: Rows) throws -> [RefundSubject?] {
         try rows.map { row in

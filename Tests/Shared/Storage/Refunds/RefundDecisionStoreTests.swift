@@ -103,9 +103,101 @@ import Testing
                     try await fixture.consent(false, minute: 15)
                 }
                 #expect(try await fixture.look(20) == .withdrawn)
-                #expect(try await fixture.look(25) == .nothing)
+                #expect(try await fixture.look(25) == .waiting)
                 #expect(try await fixture.answers() == ["11 \(RefundFixture.declined) consentWithdrawn"])
+                #expect(try await fixture.answerByHand(26) == .noConsent)
+                guard !isErased else { continue }
+                // Given again: the same body, at once.
+                try await fixture.consent(true, minute: 27)
+                let second = try #require(await fixture.sending(27))
+                #expect(second.id == first.id && second.body == first.body)
             }
+        }
+        try await RefundFixture.use { fixture async throws in
+            let first = try #require(await fixture.sending(11))
+            try await fixture.store.settle(first, .again(RefundFixture.at(720)), at: RefundFixture.at(11))
+            try await fixture.consent(false, minute: 15)
+            #expect(try await fixture.look(720) == .withdrawn)
+            #expect(try await fixture.look(730) == .nothing)
+            #expect(try await fixture.store.nextDue() == nil)
+        }
+    }
+
+    @Test func `A policy that only a newer build can read sends nothing, and ends no answer`() async throws {
+        try await RefundFixture.use { fixture async throws in
+            let first = try #require(await fixture.sending(11))
+            try await fixture.store.settle(first, .again(RefundFixture.at(20)), at: RefundFixture.at(11))
+            try await fixture.set(#"{"rules": [], "later": true}"#, minute: 12)
+            guard case .unreadable = try await fixture.look(20) else {
+                Issue.record("was read")
+                return
+            }
+            try await fixture.set(#"{"rules": [{"name": "a", "then": {"preference": null}}]}"#, minute: 21)
+            let second = try #require(await fixture.sending(25))
+            #expect(second.body == first.body)
+        }
+    }
+
+    /// The decision that was made while the other waited for the row is seen.
+    @Test func `An answer by hand that waits for the scheduler's decision changes nothing`() async throws {
+        try await RefundFixture.use { fixture async throws in
+            let other = RefundFixture(
+                connection: TestDatabase.connection(fixture.database), database: fixture.database)
+            // The scheduler's transaction, up to its commit.
+            let scheduler = TestDatabase.connection(fixture.database)
+            try await scheduler.run(
+                unsafeScript: """
+                    begin;
+                    select from refund_request for update;
+                    insert into refund_answer (environment, transaction_id, bundle_id, requested_at, decided_at, body,
+                        api_version, decided_by)
+                    values ('Production', '1', 'com.example.app', now(), '\(RefundFixture.at(11).ISO8601Format())', '{}', 2,
+                        'policy')
+                    """)
+            async let answered = other.answerByHand(12)
+            _ = try await TestDatabase.blockedBackends(asking: fixture.connection)
+            try await scheduler.run(unsafeScript: "commit")
+            #expect(try await answered == .alreadyAnswered)
+            #expect(try await fixture.answers().count == 1)
+        }
+    }
+
+    /// Processes store with clocks of their own.
+    @Test func `What was stored by a clock that is ahead counts at once`() async throws {
+        try await RefundFixture.use(requested: nil) { fixture async throws in
+            try await fixture.apply("CONSUMPTION_REQUEST", minute: 10)
+            try await fixture.connection.run(
+                unsafeScript: "update notification set recorded_at = recorded_at + interval '4 seconds'")
+            let first = try #require(await fixture.sending(10))
+            try await fixture.store.settle(first, .again(RefundFixture.at(20)), at: RefundFixture.at(11))
+            try await fixture.consent(false, minute: 20.05)
+            #expect(try await fixture.look(20) == .withdrawn)
+        }
+    }
+
+    @Test func `A request after an outcome, both of which came while Apple was asked, is looked at`() async throws {
+        try await RefundFixture.use { fixture async throws in
+            let first = try #require(await fixture.sending(11))
+            try await fixture.apply("REFUND_DECLINED", minute: 12)
+            try await fixture.apply("CONSUMPTION_REQUEST", minute: 13)
+            try await fixture.store.settle(first, .accepted, at: RefundFixture.at(14))
+            let second = try #require(await fixture.sending(15))
+            #expect(second.id != first.id)
+        }
+    }
+
+    @Test func `An answer by hand takes from the newest report what it leaves open`() async throws {
+        try await RefundFixture.use(policy: nil) { fixture async throws in
+            _ = try await UsageReportStore(fixture.connection).add(
+                .init(percentage: 50_000, deliveryStatus: .serverOutage, isSampleProvided: true),
+                of: RefundFixture.key, among: nil, by: "key", at: RefundFixture.at(2))
+            guard case .stored(let told) = try await fixture.answerByHand(11, usage: .init(percentage: 0)) else {
+                Issue.record("not stored")
+                return
+            }
+            let body = String(decoding: told.body, as: UTF8.self)
+            #expect(body.contains(#""deliveryStatus":"UNDELIVERED_SERVER_OUTAGE""#))
+            #expect(body.contains(#""sampleContentProvided":true"#))
         }
     }
 

@@ -75,6 +75,14 @@ struct RefundFixture {
             RefundSubject.UsageReport(percentage: percentage), of: Self.key, among: nil, by: "key", at: Self.at(minute))
     }
 
+    func answerByHand(
+        _ minute: Double, usage: RefundSubject.UsageReport? = nil
+    ) async throws -> RefundDecisionStore.HandResult {
+        try await store.answer(
+            Self.key, preference: nil, usage: usage, among: nil, by: "ann", at: Self.at(minute)
+        ) { _ in Self.audit }
+    }
+
     func look(_ minute: Double) async throws -> RefundDecisionStore.Turn {
         try await store.look(at: Self.key, now: Self.at(minute)).turn
     }
