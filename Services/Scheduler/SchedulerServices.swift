@@ -13,6 +13,7 @@ import struct Foundation.UUID
 struct SchedulerServices {
     private let context: ServiceContext<Configuration>
     private let newId: @Sendable () -> UUID
+    private let random: @Sendable () -> Double
     private let apple: AppleAPI
     private let apps: ScheduledApps
     private let producerService: ProducerService
@@ -22,6 +23,7 @@ struct SchedulerServices {
         let settings = context.settings
         self.context = context
         self.newId = newId
+        random = clock.random
         let watcher = try TrustWatcher(
             apps: settings.apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode,
             logger: context.logger)
@@ -106,12 +108,23 @@ struct SchedulerServices {
                 try await RefundMetrics(
                     store: RefundStatusStore(connection), apps: apps.accepted, now: context.clock.now
                 ).turn()
+                try await FigureMetrics(store: FigureStore(connection), now: context.clock.now).turn()
             },
             // A connection of its own: an answer has twelve hours, and a retention run may take long.
             job("refunds", every: .seconds(2)) { [apps, context, refunds = connect()] in
                 try await RefundJob(
                     store: RefundDecisionStore(refunds), clients: apps.clients, now: context.clock.now,
                     logger: context.logger
+                ).turn()
+            },
+            job("figures", every: .seconds(2)) { [context, figures = FigureStore(connect())] in
+                try await FigureJob(store: figures, now: context.clock.now).turn()
+            },
+            // A connection of its own: a check reads every paid period.
+            job("figure-check", every: .seconds(600)) { [context, random, checked = connect()] in
+                try await FigureCheckJob(
+                    store: FigureStore(checked), check: FigureCheck(checked), now: context.clock.now,
+                    daysAgo: { 1 + Int(random() * 363) }, logger: context.logger
                 ).turn()
             },
             job("retention", every: .seconds(3600), retentionJob.turn),

@@ -25,7 +25,7 @@ struct CommandLineTool: ParsableCommand {
                 subcommands: [
                     Status.self, Events.self, DeadLetters.self, RecordsCommand.self, EntitlementsCommand.self,
                     Customers.self, Products.self,
-                    CoverageCommand.self, Audit.self, Verify.self, Config.self,
+                    CoverageCommand.self, Insight.self, Audit.self, Verify.self, Config.self,
                 ]),
             CommandGroup(
                 name: "Recover and repair:",

@@ -273,6 +273,13 @@ extension Metric {
     public static let refundOldestWaiting = gauge(
         "storekeeper_refund_oldest_waiting_seconds",
         "Time since the oldest answer that Apple has not taken yet was decided.", ["bundle", "environment"])
+    /// While they are computed for the first time, and after a rebuild, the age grows.
+    public static let insightAge = gauge(
+        "storekeeper_insight_age_seconds", "Time since every change of a purchase was in the figures of revenue.")
+    /// Cells of the last check.
+    public static let insightDifferences = gauge(
+        "storekeeper_insight_differences",
+        "Figures of monthly revenue that the last check found different from transactions and access periods.")
     /// A dependency of the scheduler was unavailable.
     public static let schedulerRetries = counter(
         "storekeeper_scheduler_retries_total", "Failed turns of the scheduler, which are retried.", ["job"])
@@ -305,7 +312,8 @@ extension Metric {
         webhookEndpoints, changeToWebhook, apiRequests, historyItems, recovered, sendAttempts, windowsClosed,
         recoveryRequests,
         recoveryRequestsPostponed, notificationsMissing, incompleteDays, coverageAge, recoveryWindows, historyFetched,
-        canaries, canaryTime, overdue, refundAnswers, refundsUnanswered, refundOldestWaiting, schedulerRetries, spans,
+        canaries, canaryTime, overdue, refundAnswers, refundsUnanswered, refundOldestWaiting, insightAge,
+        insightDifferences, schedulerRetries, spans,
         clockDifference, ready, buildInformation,
     ]
 }

@@ -19,6 +19,8 @@ package struct Attention: Sendable {
     package var delivery: TimeInterval = 900
     /// Acceptable age of an answer to a refund request that Apple has not taken, seconds.
     package var answering: TimeInterval = 1800
+    /// Acceptable age of the figures of revenue, seconds.
+    package var figuring: TimeInterval = 900
     /// Acceptable wait for a lock, seconds.
     package var lock: TimeInterval = 1
 
@@ -29,7 +31,7 @@ package struct Attention: Sendable {
         unreadable(report) + blocked(report) + unanswered(report) + unreachable(report)
             + (report.recovery.value.map { $0.attention(at: report.at) } ?? []) + restarted(report)
             + receivers(report) + clocks(report) + report.topicProblems + behind(report) + unpublished(report)
-            + webhooks(report) + refunds(report) + rejections(report)
+            + webhooks(report) + refunds(report) + figures(report) + rejections(report)
             + transfers(report)
     }
 
@@ -186,6 +188,22 @@ package struct Attention: Sendable {
             default: return nil
             }
         }
+    }
+
+    private func figures(_ report: PipelineStatus) -> [String] {
+        guard let figures = report.figures else { return [] }
+        var sentences: [String] = []
+        if figures.differences > 0 {
+            sentences.append(
+                "the last check found \(Int(figures.differences).counted("figure")) of monthly revenue that differ from what was paid: "
+                    + "storekeeper insight check")
+        }
+        if let asOf = figures.asOf, report.at.timeIntervalSince(asOf) > figuring {
+            sentences.append(
+                "the figures of revenue are as of \(TimeSpan.age(report.at.timeIntervalSince(asOf))) ago: the scheduler does not run, "
+                    + "or its log says why (Job failed, job figures)")
+        }
+        return sentences
     }
 
     private func refunds(_ report: PipelineStatus) -> [String] {

@@ -146,6 +146,21 @@ package struct PipelineStatus: Sendable, Encodable {
         }
     }
 
+    /// How far the figures of revenue are.
+    package struct Figures: Sendable, Encodable, Equatable {
+        /// Nil while they are computed for the first time.
+        package var asOf: Date?
+        package var checkedAt: Date?
+        /// Cells that the check found different from transactions and access periods.
+        package var differences: Int64 = 0
+
+        package init(asOf: Date? = nil, checkedAt: Date? = nil, differences: Int64 = 0) {
+            self.asOf = asOf
+            self.checkedAt = checkedAt
+            self.differences = differences
+        }
+    }
+
     package var at: Date
     package var stages: Section<[Stage]>
     package var ledger: Section<Ledger>
@@ -163,6 +178,7 @@ package struct PipelineStatus: Sendable, Encodable {
     package var topicProblems: [String] = []
     package var webhooks: [Webhook] = []
     package var refunds: [Refunds] = []
+    package var figures: Figures?
     package var unknownDurations: [UnknownDuration] = []
     package var rejectedTransfers: [RejectedTransfers] = []
     /// Problems, most urgent first; filled by ``Attention``.

@@ -53,6 +53,7 @@ package struct StatusReader: Sendable {
         async let rejectedTransfers = read { try await self.rejectedTransfers($0, now) }
         async let webhooks = read { try await self.webhooks($0) }
         async let refunds = read { try await self.refunds($0, now) }
+        async let figures = read { try await self.figures($0) }
         async let clockDifference = read { try await ServerClock.difference($0, now: { Date() }) }
         async let isYoung = read { try await self.isYoung($0, now) }
         var report = PipelineStatus(
@@ -62,6 +63,7 @@ package struct StatusReader: Sendable {
         report.rejectedTransfers = await rejectedTransfers.value ?? []
         report.webhooks = await webhooks.value ?? []
         report.refunds = await refunds.value ?? []
+        report.figures = await figures.value
         report.clockDifference = await clockDifference.value
         report.isYoung = await isYoung.value ?? false
         report.topicProblems = await topics.value ?? []
@@ -97,6 +99,12 @@ package struct StatusReader: Sendable {
                 app: row.bundleId, environment: row.environment.rawValue, open: row.open, deadline: row.deadline,
                 waiting: row.waiting, oldestWaiting: row.oldestWaiting, missed: row.missed, failed: row.failed)
         }
+    }
+
+    private func figures(_ connection: PostgresConnection) async throws -> PipelineStatus.Figures {
+        let status = try await FigureStore(connection).status()
+        return PipelineStatus.Figures(
+            asOf: status.asOf, checkedAt: status.checkedAt, differences: status.differences)
     }
 
     private func webhooks(_ connection: PostgresConnection) async throws -> [PipelineStatus.Webhook] {

@@ -27,6 +27,8 @@ public struct Grants: Sendable {
         case recovery = "storekeeper_recovery"
         /// For the service that sends webhooks.
         case webhooks = "storekeeper_webhooks"
+        /// For people and dashboards that look at figures: sees no account and no payload.
+        case analyst = "storekeeper_analyst"
         /// Owns everything.
         case migrator = "storekeeper_migrator"
     }

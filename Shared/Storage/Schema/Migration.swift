@@ -26,5 +26,6 @@ public struct Migration: Sendable, Equatable {
         Migration(10, "erasure", PackageResources._010_erasure_sql),
         Migration(11, "webhooks", PackageResources._011_webhooks_sql),
         Migration(12, "refunds", PackageResources._012_refunds_sql),
+        Migration(13, "figures", PackageResources._013_figures_sql),
     ]
 }

@@ -11,7 +11,8 @@ public enum StorageStatements {
         ]
         + LedgerPages.statements + ledger + AccessRecalculation.statements
         + AccessEndStore.statements + coverage + recovery + api + console + webhooks
-        + OwnershipStore.statements + PolicyApplication.statements + refunds + [
+        + OwnershipStore.statements + PolicyApplication.statements + refunds + FigureStore.statements
+        + FigureCheck.statements + [
             SeenNotificationStore.claimFirst, SeenNotificationStore.owners, SeenNotificationStore.delete,
             SeenNotificationStore.countBefore,
             PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.remove,

@@ -7,7 +7,7 @@ import struct Foundation.Date
 public struct APIClock: Sendable {
     /// By the calendar.
     public let now: @Sendable () -> Date
-    let random: @Sendable () -> Double
+    package let random: @Sendable () -> Double
     /// Since the clock was made.
     public let elapsed: @Sendable () -> Duration
     /// Waits.

@@ -12,7 +12,7 @@ package struct RevenueCell: Sendable, Hashable, Comparable {
     /// know.
     package var offer: String
 
-    init(_ facts: TransactionFacts, period: BillingPeriod?) {
+    package init(_ facts: TransactionFacts, period: BillingPeriod?) {
         currency = facts.currency ?? ""
         productId = facts.productId
         storefront = facts.storefront ?? ""

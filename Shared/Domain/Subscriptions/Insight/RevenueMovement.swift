@@ -29,6 +29,17 @@ package struct RevenueMovement: Sendable, Hashable {
     /// The transaction whose period began or ended; of several the one that began last.
     package var transactionId: String
 
+    package init(
+        at: Date, kind: Kind, cell: RevenueCell, value: MonthlyValue, purchases: Int, transactionId: String
+    ) {
+        self.at = at
+        self.kind = kind
+        self.cell = cell
+        self.value = value
+        self.purchases = purchases
+        self.transactionId = transactionId
+    }
+
     /// All movements, past and future, in order of time. The sum of those up to a moment is the value at it, exactly, because each is the
     /// difference of two sums of values that were rounded before.
     ///

@@ -71,6 +71,7 @@ public struct StateRepair: Sendable {
                     OwnershipChange(try apps.map { row in (key: key, bundleId: try row.value("bundle_id")) }), at: now,
                     in: transaction)
                 guard !differences.isEmpty else { return .repaired(rows: 0) }
+                _ = try transaction.execute(enqueue, key.environment.rawValue, key.originalTransactionId)
                 _ = try transaction.pipeline([OperatorActionStore.command(recording: [note(differences)])])
                 return .repaired(rows: differences.count)
             }
@@ -116,6 +117,15 @@ public struct StateRepair: Sendable {
             """
         }
         return Statement(unsafeSQL: tables.joined(separator: "\nunion\n"))
+    }
+
+    /// The figures of the purchase are computed again.
+    private var enqueue: Statement {
+        Statement(
+            unsafeSQL: """
+                insert into \(comparison.live).insight_change (environment, original_transaction_id)
+                values ($1::text::\(comparison.live).store_environment, $2::text)
+                """)
     }
 
     /// Rebuilt rows as JSON, because their row types belong to the other schema.

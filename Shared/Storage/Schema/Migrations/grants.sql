@@ -11,6 +11,7 @@
 -- Who changes what decides who may use a purchase writes purchase_account, too: uploads, operators' choices, erasures.
 -- storekeeper_webhooks is for the service that sends webhooks: it reads what a message about a change is made of, and writes its own
 -- tables.
+-- storekeeper_analyst is for people and dashboards that look at figures: it sees no account and no payload.
 -- storekeeper_api is for the API service, which is reachable from the internet: it reads only the tables of its answers and
 -- writes only its own tables; it sets durations of products by a function. No service deletes a row of the ledger or the
 -- timeline, or changes what a row of the ledger says.
@@ -19,7 +20,7 @@ declare
     role_names constant text[] := array[
         'storekeeper_migrator', 'storekeeper_deduplicator', 'storekeeper_state_updater', 'storekeeper_recovery',
         'storekeeper_scheduler', 'storekeeper_webhooks', 'storekeeper_operator', 'storekeeper_reader', 'storekeeper_api',
-        'storekeeper_console'];
+        'storekeeper_console', 'storekeeper_analyst'];
     -- Digests of keys, links and cookies, what signs cursors and forms, and answers to backends: for the one service that needs it.
     secrets constant text[] := array[
         'api_key', 'api_cursor_secret', 'api_idempotency', 'console_login', 'console_session', 'console_secret'];
@@ -40,6 +41,9 @@ declare
     webhooks_reads constant text[] := array[
         'schema_migration', 'consumer_position', 'timeline', 'notification', 'transaction', 'subscription', 'purchase_account',
         'webhook_endpoint', 'webhook_health', 'webhook_queue', 'webhook_delivery', 'webhook_attempt'];
+    -- Sums, movements of purchases, and which days are complete: no account and no payload.
+    figures constant text[] := array[
+        'schema_migration', 'mrr_movement', 'insight_day', 'insight_reported', 'insight_position', 'coverage_day'];
     ours constant name := current_schema();
     role_name text;
     object record;
@@ -64,7 +68,7 @@ begin
             from pg_class c
             where c.relnamespace = ours::regnamespace and c.relkind in ('r', 'p', 'v')
                 and (not c.relispartition or c.relname = 'notification_payload_default')
-                and role_name not in ('storekeeper_api', 'storekeeper_console', 'storekeeper_webhooks')
+                and role_name not in ('storekeeper_api', 'storekeeper_console', 'storekeeper_webhooks', 'storekeeper_analyst')
                 and (role_name = 'storekeeper_migrator' or c.relname <> all (secrets))
         loop
             execute format('grant select on %I.%I to %I', ours, object.name, role_name);
@@ -78,7 +82,7 @@ begin
                         when p.proname in ('erase_account', 'sweep_erased_account')
                             then role_name in ('storekeeper_operator', 'storekeeper_api', 'storekeeper_console')
                         -- Names who holds a lock.
-                        when p.proname = 'blocked_sessions' then role_name <> 'storekeeper_api'
+                        when p.proname = 'blocked_sessions' then role_name not in ('storekeeper_api', 'storekeeper_analyst')
                         when p.proname = 'set_product_durations'
                             then role_name in ('storekeeper_operator', 'storekeeper_api')
                         when p.proname in ('make_webhook_days', 'drop_webhook_days')
@@ -213,6 +217,21 @@ begin
             ('storekeeper_console', 'insert', array['refund_answer']),
             ('storekeeper_operator', 'update (next_at)', array['refund_request']),
             ('storekeeper_operator', 'insert', array['refund_answer', 'refund_policy']),
+            -- Figures: changes of purchases are queued, and the scheduler computes what they add up to.
+            ('storekeeper_state_updater', 'insert', array['insight_change']),
+            ('storekeeper_scheduler', 'delete', array['insight_change']),
+            ('storekeeper_scheduler', 'insert, update', array['insight_purchase']),
+            ('storekeeper_scheduler', 'insert, delete', array['mrr_movement']),
+            ('storekeeper_scheduler', 'insert, update, delete', array['insight_day']),
+            ('storekeeper_scheduler', 'insert', array['insight_reported']),
+            ('storekeeper_scheduler', 'update (as_of, checked_at, differences)', array['insight_position']),
+            ('storekeeper_analyst', 'select', figures),
+            ('storekeeper_api', 'select', figures),
+            ('storekeeper_console', 'select', figures || array['insight_change']),
+            -- For storekeeper insight rebuild.
+            ('storekeeper_operator', 'insert', array['insight_change']),
+            ('storekeeper_operator', 'insert, delete', array['insight_day']),
+            ('storekeeper_operator', 'update (as_of)', array['insight_position']),
             -- For storekeeper webhooks.
             ('storekeeper_operator', 'insert, update, delete', array['webhook_endpoint']),
             ('storekeeper_operator', 'insert, update', array['webhook_health']),

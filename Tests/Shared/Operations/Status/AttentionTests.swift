@@ -61,6 +61,14 @@ struct AttentionTests {
         #expect(sentences[2].contains("2 answers to refund requests of b in Sandbox wait for Apple, the oldest for"))
     }
 
+    @Test func `Attention reports figures of revenue that are late, and those that differ from what was paid`() {
+        let late = Self.report { $0.figures = .init(asOf: Self.now.addingTimeInterval(-1000)) }
+        #expect(late.count == 1 && late[0].hasPrefix("the figures of revenue are as of 16 min"))
+        let wrong = Self.report { $0.figures = .init(asOf: Self.now, checkedAt: Self.now, differences: 2) }
+        #expect(wrong.count == 1 && wrong[0].hasPrefix("the last check found 2 figures"))
+        #expect(Self.report { $0.figures = .init() } == [])
+    }
+
     @Test func `Attention waits for the first minute of a new pipeline's receivers`() {
         let sentences = Self.report {
             $0.receivers = .read([])

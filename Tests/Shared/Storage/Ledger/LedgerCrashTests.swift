@@ -14,7 +14,7 @@ import Testing
         "consumer_position", "notification", "subscription", "transaction", "access_period", "anomaly", "account_claim",
         "timeline", "certificate_chain", "notification_payload", "shared_account_notice", "lifecycle_gap",
         "recovery_request",
-        "conflicting_notification", "purchase_account", "refund_request",
+        "conflicting_notification", "purchase_account", "refund_request", "insight_change",
     ]
 
     /// Holds a table locked while `body` runs.

@@ -22,7 +22,9 @@ import WebhookDelivery
             let unfilled = try await owner.execute(Self.unfilled).map { row in try row.value("name", as: String.self) }
             // These are filled by the migrations, and by the function that erases.
             #expect(
-                Set(unfilled) == ["api_cursor_secret", "console_secret", "erased_account", "schema_migration"])
+                Set(unfilled) == [
+                    "api_cursor_secret", "console_secret", "erased_account", "insight_position", "schema_migration",
+                ])
         }
     }
 
@@ -156,6 +158,26 @@ import WebhookDelivery
                     "update refund_answer set body = ''", "delete from refund_answer", "delete from usage_report",
                     "insert into refund_policy default values", "insert into usage_report default values",
                 ] { try await Self.expectDenied(scheduler, change) }
+            }
+        }
+    }
+
+    @Test func `An analyst sees figures, and no account and no payload`() async throws {
+        try await Self.withGrants { database, owner async throws in
+            let figures = [
+                "schema_migration", "mrr_movement", "insight_day", "insight_reported", "insight_position",
+                "coverage_day",
+            ]
+            let tables = try await owner.execute(Self.tables).map { row in try row.value("name", as: String.self) }
+            try await Self.acting(as: "storekeeper_analyst", in: database) { analyst async throws in
+                for table in tables {
+                    if figures.contains(table) {
+                        try await analyst.run(unsafeScript: "select count(*) from \(table)")
+                    } else {
+                        try await Self.expectDenied(analyst, "select count(*) from \(table)")
+                    }
+                    try await Self.expectDenied(analyst, "delete from \(table)")
+                }
             }
         }
     }

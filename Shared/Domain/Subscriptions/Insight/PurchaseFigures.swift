@@ -1,0 +1,175 @@
+import Contracts
+
+import struct Foundation.Date
+import struct Foundation.TimeInterval
+
+/// What a purchase adds to the figures of an app, as known at a moment. A pure function of its transactions and access periods, so that
+/// the order and the repetition of notifications change nothing.
+package struct PurchaseFigures: Sendable, Equatable {
+    /// What a sum counts.
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// The movements of monthly revenue, by their day.
+        case new, expansion, contraction, churn, reactivation
+        /// Free trials by the day of their beginning; `step` of a paid one is the number of days until the customer paid.
+        case trialRunning, trialEnded, trialPaid
+        /// Purchases by the day of their first paid period; `step` is the number of paid periods so far, and of those before the first
+        /// resubscription.
+        case periods, unbrokenPeriods
+        /// What was charged, by the day of the transaction. Loyal: after a year of paid service, when Apple's commission is lower.
+        case charge, loyalCharge
+        /// What was refunded, by the day of the refund, and by the day of the transaction.
+        case refund, refundOfCharge
+    }
+
+    /// What is added up.
+    package struct Key: Sendable, Hashable {
+        /// Days since 1970 in UTC.
+        package var day: Int
+        package var kind: Kind
+        /// What it is depends on the kind; 0 where the kind has none.
+        package var step: Int
+        package var cell: RevenueCell
+    }
+
+    /// The sums of one key.
+    package struct Sum: Sendable, Hashable {
+        /// Thousandths of a unit of currency.
+        package var amount: Int64 = 0
+        /// By RevenueCat's factors; of movements only.
+        package var revenueCatAmount: Int64 = 0
+        /// By how much the number of paying purchases in the cell changed; of movements only.
+        package var purchases = 0
+        /// Movements of purchases, trials, purchases, transactions.
+        package var count = 0
+    }
+
+    /// The movements up to the moment, in order of time.
+    package private(set) var movements: [RevenueMovement]
+    package private(set) var sums: [Key: Sum] = [:]
+    /// The first moment after it at which the figures change by the clock alone; nil where they never do.
+    package private(set) var changesAt: Date?
+
+    /// - Parameters:
+    ///   - transactions: the newest version of each, in any order.
+    ///   - access: the access periods of the purchase, in any order.
+    package init(
+        _ transactions: [TransactionFacts], access: [AccessPeriod], in environment: StoreEnvironment, at now: Date
+    ) {
+        let periods = RevenuePeriod.all(transactions, access: access, in: environment)
+        let begun = periods.filter { $0.startsAt <= now }
+        movements = RevenueMovement.all(of: periods).filter { $0.at <= now }
+        for movement in movements { add(movement) }
+        for facts in transactions where !facts.isFamilyShared {
+            addTrial(facts, paid: begun, at: now)
+            addCharge(facts, after: periods, in: environment)
+        }
+        addPeriods(begun.filter { !$0.addsSeats })
+        let trialEnds = transactions.filter(\.isFreeTrial).compactMap(\.expiresDate)
+        changesAt =
+            (periods.flatMap { [$0.startsAt, $0.endsAt].compactMap(\.self) } + trialEnds).filter { $0 > now }.min()
+    }
+
+    private mutating func add(_ movement: RevenueMovement) {
+        guard let kind = Kind(rawValue: movement.kind.rawValue) else { return }
+        add(
+            kind, at: movement.at, movement.cell,
+            Sum(
+                amount: movement.value.amount, revenueCatAmount: movement.value.revenueCatAmount,
+                purchases: movement.purchases,
+                // A change of product is two movements, and counts once.
+                count: movement.purchases >= 0 || movement.kind == .churn ? 1 : 0))
+    }
+
+    private mutating func addTrial(_ facts: TransactionFacts, paid: [RevenuePeriod], at now: Date) {
+        guard facts.isFreeTrial, let end = facts.expiresDate else { return }
+        let begin = facts.beginning
+        let cell = RevenueCell(facts, period: facts.offerPeriod.flatMap(BillingPeriod.init))
+        if let first = paid.first(where: { $0.startsAt >= begin }) {
+            let days = Int(first.startsAt.timeIntervalSince(begin) / BillingRules.day)
+            add(.trialPaid, at: begin, step: days, cell, Sum(count: 1))
+        } else {
+            add(min(end, facts.revokedAt ?? end) > now ? .trialRunning : .trialEnded, at: begin, cell, Sum(count: 1))
+        }
+    }
+
+    private mutating func addCharge(
+        _ facts: TransactionFacts, after periods: [RevenuePeriod], in environment: StoreEnvironment
+    ) {
+        guard let price = facts.priceMilliunits, price > 0, facts.currency != nil else { return }
+        let length = periods.first { $0.transactionId == facts.transactionId }?.cell.period
+        let cell = RevenueCell(facts, period: length.flatMap(BillingPeriod.init))
+        let paid = Self.paidService(periods, until: facts.beginning, in: environment)
+        let isLoyal = paid >= BillingRules.reducedCommissionDays * BillingRules.day
+        add(isLoyal ? .loyalCharge : .charge, at: facts.beginning, cell, Sum(amount: price, count: 1))
+        guard let refunded = facts.refundedMilliunits, let revoked = facts.revocationDate else { return }
+        add(.refund, at: revoked, cell, Sum(amount: refunded, count: 1))
+        add(.refundOfCharge, at: facts.beginning, cell, Sum(amount: refunded, count: 1))
+    }
+
+    /// Seconds of paid service before a moment, since the last gap that breaks it.
+    private static func paidService(
+        _ periods: [RevenuePeriod], until moment: Date, in environment: StoreEnvironment
+    ) -> TimeInterval {
+        var (paid, covered) = (0.0, Date.distantPast)
+        for period in periods where period.startsAt < moment {
+            if period.startsAt.timeIntervalSince(covered) > BillingRules.loyaltyGap(in: environment) { paid = 0 }
+            let end = min(period.endsAt ?? moment, moment)
+            paid += max(0, end.timeIntervalSince(max(period.startsAt, covered)))
+            covered = max(covered, end)
+        }
+        return moment.timeIntervalSince(covered) > BillingRules.loyaltyGap(in: environment) ? 0 : paid
+    }
+
+    /// A period that replaced another one within its time counts with it.
+    private mutating func addPeriods(_ periods: [RevenuePeriod]) {
+        guard let first = periods.first else { return }
+        var (all, unbroken, isUnbroken) = (1, 1, true)
+        for (before, next) in zip(periods, periods.dropFirst()) {
+            let gap = next.startsAt.timeIntervalSince(before.endsAt ?? .forever)
+            if gap >= AccessScheduleBuilder.shortestHole, next.isPurchase || gap > BillingRules.billingRetry {
+                isUnbroken = false
+            }
+            guard next.startsAt.timeIntervalSince(before.paidUntil) > -AccessScheduleBuilder.shortestHole else {
+                continue
+            }
+            all += 1
+            if isUnbroken { unbroken += 1 }
+        }
+        add(.periods, at: first.startsAt, step: all, first.cell, Sum(count: 1))
+        add(.unbrokenPeriods, at: first.startsAt, step: unbroken, first.cell, Sum(count: 1))
+    }
+
+    private mutating func add(_ kind: Kind, at moment: Date, step: Int = 0, _ cell: RevenueCell, _ sum: Sum) {
+        // Apple may sign any date; a day of Postgres has limits.
+        let day = Int(
+            (moment.timeIntervalSince1970 / BillingRules.day).rounded(.down).clamped(to: -700_000...2_000_000))
+        var total = sums[Key(day: day, kind: kind, step: step, cell: cell)] ?? Sum()
+        total.amount += sum.amount
+        total.revenueCatAmount += sum.revenueCatAmount
+        total.purchases += sum.purchases
+        total.count += sum.count
+        sums[Key(day: day, kind: kind, step: step, cell: cell)] = total
+    }
+}
+
+extension TransactionFacts {
+    /// What Apple paid back to the customer, thousandths of a unit of currency; nil where it paid nothing: sharing that ended is no
+    /// refund.
+    fileprivate var refundedMilliunits: Int64? {
+        guard revocationDate != nil, let price = priceMilliunits, price > 0,
+            revocationType != "FAMILY_REVOKE", revocationType != "ASSIGNMENT_REVOKE"
+        else { return nil }
+        guard revocationType == "REFUND_PRORATED", let share = revocationPercentage, (0...100_000).contains(share)
+        else {
+            return price
+        }
+        let (whole, rest) = price.quotientAndRemainder(dividingBy: 100_000)
+        return whole * share + (rest * share + 50_000) / 100_000
+    }
+}
+
+extension Comparable {
+    fileprivate func clamped(to limits: ClosedRange<Self>) -> Self {
+        min(max(self, limits.lowerBound), limits.upperBound)
+    }
+}

@@ -1,0 +1,166 @@
+import Contracts
+import Postgres
+import Subscriptions
+
+import struct Foundation.Date
+
+/// Compares the figures with what transactions and access periods say at a moment, in one snapshot of the database.
+package struct FigureCheck: Sendable {
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    package init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// Monthly revenue of a cell, computed in three ways that must be equal. Thousandths of a unit of currency.
+    package struct Difference: Sendable, Hashable {
+        package var environment: StoreEnvironment
+        package var bundleId: String
+        package var currency: String
+        package var productId: String
+        package var storefront: String
+        /// The paid periods that run.
+        package var scanned: Int64 = 0
+        /// The movements before the moment.
+        package var moved: Int64 = 0
+        /// The sums of the days before it.
+        package var summed: Int64 = 0
+    }
+
+    /// The cells in which the three are not equal.
+    /// - Parameter end: the first moment of a day in UTC; all before it counts.
+    package func differences(before end: Date) async throws -> [Difference] {
+        try await connection.transaction(isolation: .repeatableRead) { transaction in
+            var cells: [Difference: Difference] = [:]
+            func add(_ row: Row, _ path: WritableKeyPath<Difference, Int64>) throws {
+                let cell = Difference(
+                    environment: try StoreEnvironment(stored: row.value("environment")),
+                    bundleId: try row.value("bundle_id"), currency: try row.value("currency"),
+                    productId: try row.value("product_id"), storefront: try row.value("storefront"))
+                cells[cell, default: cell][keyPath: path] += try row.value("amount", as: Int64.self)
+            }
+            for row in try transaction.execute(Self.moved, end) { try add(row, \.moved) }
+            for row in try transaction.execute(Self.summed, end) { try add(row, \.summed) }
+            // What changed since its figures were computed, or is about to by the clock, counts as its figures say.
+            for row in try transaction.execute(Self.waiting, end) { try add(row, \.scanned) }
+            var last = ("Production", "")
+            while true {
+                let rows = try transaction.execute(Self.running, end, last.0, last.1, Int64(Self.page))
+                let keys = try rows.map { row in
+                    SubscriptionKey(
+                        environment: try StoreEnvironment(stored: row.value("environment")),
+                        originalTransactionId: try row.value("original_transaction_id"))
+                }
+                for (cell, amount) in try Self.scan(keys.sorted(), before: end, in: transaction) {
+                    cells[cell, default: cell].scanned += amount
+                }
+                guard rows.count == Self.page, let key = keys.last else { break }
+                last = (key.environment.rawValue, key.originalTransactionId)
+            }
+            return cells.values.filter { $0.scanned != $0.moved || $0.moved != $0.summed }.sorted {
+                ($0.bundleId, $0.currency, $0.productId, $0.storefront, $0.environment.rawValue)
+                    < ($1.bundleId, $1.currency, $1.productId, $1.storefront, $1.environment.rawValue)
+            }
+        }
+    }
+
+    private static let page = 2000
+
+    private static func scan(
+        _ keys: [SubscriptionKey], before end: Date, in transaction: PostgresTransaction
+    ) throws -> [Difference: Int64] {
+        guard !keys.isEmpty else { return [:] }
+        let read = try transaction.pipeline([
+            Command(FigureStore.apps, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId)),
+            TransactionStore.command(transactionsOf: keys), AccessPeriodStatements.command(periodsOf: keys),
+        ])
+        let transactions = Dictionary(grouping: try read[1].map { row in try StoredTransaction.read(row) }, by: \.key)
+        let periods = Dictionary(grouping: try read[2].map { row in try AccessPeriodRow.read(row) }, by: \.key)
+        var sums: [Difference: Int64] = [:]
+        for row in read[0] {
+            let key = SubscriptionKey(
+                environment: try StoreEnvironment(stored: row.value("environment")),
+                originalTransactionId: try row.value("original_transaction_id"))
+            let bundleId: String = try row.value("bundle_id")
+            let revenue = RevenuePeriod.all(
+                (transactions[key] ?? []).map(\.version.facts),
+                access: (periods[key] ?? []).compactMap(AccessPeriod.init),
+                in: key.environment)
+            for period in revenue where period.startsAt < end && period.endsAt.map({ end <= $0 }) ?? true {
+                let cell = Difference(
+                    environment: key.environment, bundleId: bundleId, currency: period.cell.currency,
+                    productId: period.cell.productId, storefront: period.cell.storefront)
+                sums[cell, default: 0] += period.value.amount
+            }
+        }
+        return sums
+    }
+
+    /// Keeps the outcome of a check.
+    package func record(differences: Int, at now: Date) async throws {
+        _ = try await connection.execute(Self.record, now, Int64(differences))
+    }
+
+    static let statements = [moved, summed, waiting, running, record]
+
+    private static let cell = "environment::text as environment, bundle_id, currency, product_id, storefront"
+
+    private static let moved = Statement(
+        "figure-check-moved",
+        unsafeSQL: """
+            select \(cell), sum(amount)::bigint as amount
+            from mrr_movement
+            where at < $1::timestamptz
+            group by environment, bundle_id, currency, product_id, storefront
+            """)
+
+    private static let summed = Statement(
+        "figure-check-summed",
+        unsafeSQL: """
+            select \(cell), sum(amount)::bigint as amount
+            from insight_day
+            where kind in ('new', 'expansion', 'contraction', 'churn', 'reactivation')
+                and day < ($1::timestamptz at time zone 'UTC')::date
+            group by environment, bundle_id, currency, product_id, storefront
+            """)
+
+    /// The purchases that are left out of `running`.
+    private static let waits = """
+        exists (
+            select
+            from insight_change change
+            where change.environment = purchase.environment
+                and change.original_transaction_id = purchase.original_transaction_id)
+        or exists (
+            select
+            from insight_purchase due
+            where due.environment = purchase.environment
+                and due.original_transaction_id = purchase.original_transaction_id and due.next_at < $1::timestamptz)
+        """
+
+    private static let waiting = Statement(
+        "figure-check-waiting",
+        unsafeSQL: """
+            select \(cell), sum(amount)::bigint as amount
+            from mrr_movement purchase
+            where at < $1::timestamptz and (\(waits))
+            group by environment, bundle_id, currency, product_id, storefront
+            """)
+
+    /// Apple signs one moment with and without a fraction of a second, so a period that ended within the last second may still count.
+    private static let running = Statement(
+        "figure-check-running",
+        unsafeSQL: """
+            select distinct environment::text as environment, environment as place, original_transaction_id
+            from access_period purchase
+            where reason = 'transaction' and lower(period) < $1::timestamptz
+                and (upper_inf(period) or upper(period) > $1::timestamptz - interval '1 second')
+                and (environment, original_transaction_id) > ($2::text::store_environment, $3::text)
+                and not (\(waits))
+            order by place, original_transaction_id
+            limit $4::bigint
+            """)
+
+    private static let record = Statement(
+        "figure-check-record",
+        "update insight_position set checked_at = $1::timestamptz, differences = $2::bigint")
+}

@@ -1,0 +1,179 @@
+import Postgres
+
+extension FigureStore {
+    static let statements = [
+        lock, take, due, move, report, apps, movements, removeMovements, addMovements, fold, status, clearDays, addDays,
+        enqueueAll, removeEmpty, FigureChanges.insert,
+    ]
+
+    /// One process at a time changes figures.
+    static let lock = Statement("figures-lock", "select from insight_position for update")
+
+    static let take = Statement(
+        "figures-take",
+        """
+        delete from insight_change
+        where id in (select id from insight_change order by id limit $1::bigint)
+        returning environment::text as environment, original_transaction_id
+        """)
+
+    static let due = Statement(
+        "figures-due",
+        """
+        select environment::text as environment, original_transaction_id
+        from insight_purchase
+        where next_at <= $1::timestamptz
+        order by next_at
+        limit $2::bigint
+        """)
+
+    static let move = Statement(
+        "figures-move", "update insight_position set as_of = greatest(as_of, $1::timestamptz)")
+
+    /// Keeps the sums of days that are over and complete, once each. A day that was not complete within a month has no first report.
+    static let report = Statement(
+        "figures-report",
+        """
+        insert into insight_reported (reported_at, amount, count, day, environment, bundle_id, kind, currency)
+        select $1::timestamptz, coalesce(sum(amount), 0), coalesce(sum(count), 0), complete.day, complete.environment,
+            complete.bundle_id, coalesce(kind, ''), coalesce(currency, '')
+        from coverage_day complete
+        left join insight_day figure on figure.environment = complete.environment
+            and figure.bundle_id = complete.bundle_id and figure.day = complete.day
+            and kind not in ('trialRunning', 'trialEnded', 'trialPaid', 'periods', 'unbrokenPeriods')
+        where completed_at is not null
+            and complete.day between ($1::timestamptz at time zone 'UTC')::date - 31
+                and ($1::timestamptz at time zone 'UTC')::date - 1
+            and not exists (
+                select
+                from insight_reported reported
+                where reported.environment = complete.environment and reported.bundle_id = complete.bundle_id
+                    and reported.day = complete.day)
+        group by grouping sets (
+            (complete.day, complete.environment, complete.bundle_id, kind, currency),
+            (complete.day, complete.environment, complete.bundle_id))
+        having grouping(kind) = 1 or kind is not null
+        """)
+
+    static let apps = Statement(
+        "figures-apps",
+        unsafeSQL: """
+            select environment::text as environment, original_transaction_id, bundle_id
+            \(PurchaseKeys.lookingUp("subscription"))
+            """)
+
+    static let movements = Statement(
+        "figures-movements",
+        unsafeSQL: """
+            select \(MovementRow.columns.selected())
+            \(PurchaseKeys.lookingUp("mrr_movement"))
+            """)
+
+    static let removeMovements = Statement(
+        "figures-remove-movements",
+        """
+        delete from mrr_movement
+        using unnest($1::text[], $2::text[]) as given (given_environment, given_id)
+        where environment = given_environment::store_environment and original_transaction_id = given_id
+        """)
+
+    static let addMovements = Statement(
+        "figures-add-movements",
+        unsafeSQL: """
+            insert into mrr_movement (\(MovementRow.columns.names()))
+            select *
+            from unnest(\(MovementRow.columns.placeholders())) as given (\(MovementRow.columns.names()))
+            """)
+
+    /// Keeps what each purchase adds to the days, and adds the difference to what it added before to the sums.
+    static let fold = Statement(
+        "figures-fold",
+        unsafeSQL: """
+            with purchase as (
+                select environment::store_environment as environment, original_transaction_id, bundle_id, next_at, place
+                from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) with ordinality
+                    as given (environment, original_transaction_id, bundle_id, next_at, place)
+            ), figure as (
+                select *
+                from unnest(\(FigureRow.columns.placeholders(from: 5))) as given (\(FigureRow.columns.names()))
+            ), kept as (
+                insert into insight_purchase as held (environment, original_transaction_id, bundle_id, next_at, figures)
+                select environment, original_transaction_id, bundle_id, next_at, coalesce(packed, '[]')
+                from purchase
+                left join (
+                    select place, jsonb_agg(
+                        jsonb_build_array(
+                            day, kind, step, currency, product_id, storefront, period, offer, amount, revenuecat_amount,
+                            purchases, count)
+                        order by day, kind, step, currency, product_id, storefront, period, offer) as packed
+                    from figure
+                    group by place
+                ) as given using (place)
+                on conflict (environment, original_transaction_id) do update
+                set bundle_id = excluded.bundle_id, next_at = excluded.next_at, figures = excluded.figures
+                where (held.bundle_id, held.next_at, held.figures)
+                    is distinct from (excluded.bundle_id, excluded.next_at, excluded.figures)
+            )
+            insert into insight_day as held (\(columns))
+            select environment, bundle_id, kind, date '1970-01-01' + day::integer, step, currency, product_id, storefront,
+                period, offer, sum(amount), sum(revenuecat_amount), sum(purchases), sum(count)
+            from (
+                select environment, bundle_id, kind, day, step::integer, currency, product_id, storefront, period, offer,
+                    amount, revenuecat_amount, purchases, count
+                from figure
+                join purchase using (place)
+                union all
+                select environment, held.bundle_id, kind, day, step, currency, product_id, storefront, period, offer,
+                    -amount, -revenuecat_amount, -purchases, -count
+                from purchase
+                join insight_purchase held using (environment, original_transaction_id)
+                cross join lateral (\(unpacked)) as unpacked
+            ) as change
+            group by environment, bundle_id, kind, day, step, currency, product_id, storefront, period, offer
+            having sum(amount) <> 0 or sum(revenuecat_amount) <> 0 or sum(purchases) <> 0 or sum(count) <> 0
+            on conflict (environment, bundle_id, kind, day, step, currency, product_id, storefront, period, offer)
+            do update set amount = held.amount + excluded.amount,
+                revenuecat_amount = held.revenuecat_amount + excluded.revenuecat_amount,
+                purchases = held.purchases + excluded.purchases, count = held.count + excluded.count
+            """)
+
+    private static let columns = """
+        environment, bundle_id, kind, day, step, currency, product_id, storefront, period, offer, amount, revenuecat_amount,
+        purchases, count
+        """
+
+    /// The elements of `held.figures` as rows.
+    private static let unpacked = """
+        select (one->>0)::bigint as day, one->>1 as kind, (one->>2)::integer as step, one->>3 as currency,
+            one->>4 as product_id, one->>5 as storefront, one->>6 as period, one->>7 as offer, (one->>8)::bigint as amount,
+            (one->>9)::bigint as revenuecat_amount, (one->>10)::bigint as purchases, (one->>11)::bigint as count
+        from jsonb_array_elements(held.figures) as one
+        """
+
+    static let status = Statement(
+        "figures-status", "select as_of, checked_at, differences from insight_position")
+
+    static let clearDays = Statement("figures-clear-days", "delete from insight_day")
+
+    static let addDays = Statement(
+        "figures-add-days",
+        unsafeSQL: """
+            insert into insight_day (\(columns))
+            select environment, bundle_id, kind, date '1970-01-01' + day::integer, step, currency, product_id, storefront,
+                period, offer, sum(amount), sum(revenuecat_amount), sum(purchases), sum(count)
+            from insight_purchase held
+            cross join lateral (\(unpacked)) as unpacked
+            group by environment, bundle_id, kind, day, step, currency, product_id, storefront, period, offer
+            """)
+
+    static let enqueueAll = Statement(
+        "figures-enqueue-all",
+        """
+        insert into insight_change (environment, original_transaction_id)
+        select environment, original_transaction_id from subscription
+        """)
+
+    static let removeEmpty = Statement(
+        "figures-remove-empty",
+        "delete from insight_day where amount = 0 and revenuecat_amount = 0 and purchases = 0 and count = 0")
+}

@@ -1,0 +1,87 @@
+-- Figures: what purchases earn, and sums of it by day. Computed by the scheduler from transactions and access periods, purchase by
+-- purchase, so that every figure can be computed again. No row names an account.
+
+-- Purchases whose transactions or access periods changed since their figures were computed; one row for each change. A queue.
+create table insight_change (
+    id bigint generated always as identity primary key,
+    environment store_environment not null,
+    original_transaction_id text not null
+);
+
+-- The movements of monthly revenue of each purchase: sums of rounded values, and their differences, so that the sum of all movements
+-- before a moment is the revenue at it. A renewal at the same price has none.
+create table mrr_movement (
+    at timestamptz not null, -- by Apple's clock
+    amount bigint not null, -- thousandths of a unit of currency
+    revenuecat_amount bigint not null, -- the same with RevenueCat's factors: a week counts four times
+    environment store_environment not null,
+    purchases smallint not null, -- 1: it earns in this cell since; -1: it does not any more; 0: it did and does
+    bundle_id text not null,
+    original_transaction_id text not null,
+    transaction_id text not null, -- whose period began or ended
+    kind text not null check (kind in ('new', 'expansion', 'contraction', 'churn', 'reactivation')),
+    currency text not null,
+    product_id text not null,
+    storefront text not null, -- empty: Apple did not sign it; period and offer: there is none
+    period text not null,
+    offer text not null
+);
+create index mrr_movement_by_purchase on mrr_movement (environment, original_transaction_id);
+create index mrr_movement_by_time on mrr_movement (environment, bundle_id, at);
+
+-- What each purchase has added to insight_day, so that it can be taken back when the purchase changes.
+create table insight_purchase (
+    next_at timestamptz, -- when its figures change by the clock alone
+    environment store_environment not null,
+    original_transaction_id text not null,
+    bundle_id text not null,
+    -- [[days since 1970, kind, step, currency, product, storefront, period, offer, amount, RevenueCat's amount, purchases, count]]
+    figures jsonb not null,
+    primary key (environment, original_transaction_id)
+) with (fillfactor = 80);
+create index insight_purchase_due on insight_purchase (next_at) where next_at is not null;
+
+-- The sums of a day (UTC).
+create table insight_day (
+    amount bigint not null,
+    revenuecat_amount bigint not null,
+    purchases bigint not null,
+    count bigint not null,
+    day date not null,
+    step integer not null, -- trialPaid: days until the payment; periods, unbrokenPeriods: their number; else 0
+    environment store_environment not null,
+    bundle_id text not null,
+    kind text not null,
+    currency text not null,
+    product_id text not null,
+    storefront text not null,
+    period text not null,
+    offer text not null,
+    primary key (environment, bundle_id, kind, day, step, currency, product_id, storefront, period, offer)
+) with (fillfactor = 80);
+
+-- The sums of a day as they were when it was complete by coverage, for comparison with insight_day. Rows are only added.
+create table insight_reported (
+    reported_at timestamptz not null,
+    amount bigint not null,
+    count bigint not null,
+    day date not null,
+    environment store_environment not null,
+    bundle_id text not null,
+    kind text not null, -- empty: the day was reported, perhaps without any figures
+    currency text not null,
+    primary key (environment, bundle_id, day, kind, currency)
+);
+
+-- How far the figures are. A transaction that changes figures locks the only row.
+create table insight_position (
+    as_of timestamptz, -- every change that was committed by then is in the figures; null: they are not complete yet
+    checked_at timestamptz, -- when they were last compared with transactions and access periods
+    differences bigint not null default 0, -- found then
+    is_only boolean primary key default true check (is_only)
+);
+insert into insight_position default values;
+
+-- All purchases are computed once.
+insert into insight_change (environment, original_transaction_id)
+select environment, original_transaction_id from subscription;

@@ -1,0 +1,93 @@
+import Contracts
+import Foundation
+import Subscriptions
+import Testing
+
+/// What a purchase adds to the days, by hand-computed cases.
+@Suite struct PurchaseFiguresTests {
+    private typealias Movements = RevenueMovementTests
+
+    /// Day, kind, step, amount, count.
+    private static func sums(_ transactions: [TransactionFacts], on day: Double) -> Set<String> {
+        let figures = figures(transactions, on: day)
+        let first = Int(Sample.beginning.timeIntervalSince1970 / 86_400)
+        return Set(
+            figures.sums.map { key, sum in
+                "\(key.day - first) \(key.kind) \(key.step) \(sum.amount) \(sum.count)"
+            }.filter { text in !["new", "churn", "expansion"].contains { text.contains($0) } })
+    }
+
+    private static func figures(_ transactions: [TransactionFacts], on day: Double) -> PurchaseFigures {
+        var purchase = Sample.purchase("1")
+        purchase.transactions = transactions.map { TransactionVersion($0, version: Sample.version(0)) }
+        return PurchaseFigures(
+            transactions, access: AccessSchedule(of: purchase).periods, in: .production, at: Sample.day(day))
+    }
+
+    private static func trial(to: Double) -> TransactionFacts {
+        var trial = Movements.paid("1", to: to, price: 0)
+        (trial.offerType, trial.offerDiscountType, trial.offerPeriod) = (1, "FREE_TRIAL", "P1W")
+        return trial
+    }
+
+    @Test func `A trial runs, ends, or is paid so many days after it began`() {
+        #expect(Self.sums([Self.trial(to: 7)], on: 3) == ["0 trialRunning 0 0 1"])
+        #expect(Self.figures([Self.trial(to: 7)], on: 3).changesAt == Sample.day(7))
+        #expect(Self.sums([Self.trial(to: 7)], on: 7) == ["0 trialEnded 0 0 1"])
+        #expect(
+            Self.sums([Self.trial(to: 7), Movements.paid("2", from: 10, to: 40)], on: 12) == [
+                "0 trialPaid 10 0 1", "10 charge 0 9990 1", "10 periods 1 0 1", "10 unbrokenPeriods 1 0 1",
+            ])
+    }
+
+    @Test func `A refund counts on its day and on the day of the transaction, a prorated one by its share`() {
+        var refunded = Movements.paid("1", to: 30, signed: 10)
+        (refunded.revocationDate, refunded.revocationType) = (Sample.day(10), "REFUND_FULL")
+        #expect(
+            Self.sums([refunded], on: 12) == [
+                "0 charge 0 9990 1", "10 refund 0 9990 1", "0 refundOfCharge 0 9990 1", "0 periods 1 0 1",
+                "0 unbrokenPeriods 1 0 1",
+            ])
+        (refunded.revocationType, refunded.revocationPercentage) = ("REFUND_PRORATED", 66_667)
+        // 9990 × 0.66667 = 6660.0333.
+        #expect(Self.sums([refunded], on: 12).contains("10 refund 0 6660 1"))
+        refunded.revocationType = "FAMILY_REVOKE"
+        #expect(!Self.sums([refunded], on: 12).contains { $0.contains("refund") })
+    }
+
+    @Test func `A purchase reached so many periods, with and without those after a resubscription`() {
+        var again = Movements.paid("3", from: 200, to: 230)
+        again.reason = "PURCHASE"
+        let life = [Movements.paid("1", to: 30), Movements.paid("2", from: 30, to: 60), again]
+        #expect(Self.sums(life, on: 40).isSuperset(of: ["0 periods 2 0 1", "0 unbrokenPeriods 2 0 1"]))
+        #expect(Self.sums(life, on: 210).isSuperset(of: ["0 periods 3 0 1", "0 unbrokenPeriods 2 0 1"]))
+    }
+
+    @Test func `A period that replaced another one within its time counts with it`() {
+        let upgraded = [
+            Movements.paid("1", to: 30), Movements.paid("2", from: 10, to: 40, product: "platinum", signed: 10),
+        ]
+        #expect(Self.sums(upgraded, on: 12).contains("0 periods 1 0 1"))
+    }
+
+    @Test func `A charge after a year of paid service is a loyal one`() {
+        let years = [Movements.paid("1", to: 365), Movements.paid("2", from: 365, to: 730)]
+        #expect(Self.sums(years, on: 366).isSuperset(of: ["0 charge 0 9990 1", "365 loyalCharge 0 9990 1"]))
+        let late = [Movements.paid("1", to: 365), Movements.paid("2", from: 430, to: 795)]
+        #expect(Self.sums(late, on: 431).contains("430 charge 0 9990 1"))
+    }
+
+    @Test func `What begins or ends later is not counted yet, and says when it will be`() {
+        let months = [Movements.paid("1", to: 30), Movements.paid("2", from: 30, to: 60, price: 12_990, signed: 29.5)]
+        let figures = Self.figures(months, on: 29.5)
+        #expect(figures.movements.map(\.kind) == [.new])
+        #expect(figures.changesAt == Sample.day(30))
+        #expect(Self.figures(months, on: 60).changesAt == nil)
+    }
+
+    @Test func `A consumable adds what was charged`() {
+        var coins = Sample.purchase(.consumable, "coins")
+        coins.priceMilliunits = 990
+        #expect(Self.sums([coins], on: 1) == ["0 charge 0 990 1"])
+    }
+}

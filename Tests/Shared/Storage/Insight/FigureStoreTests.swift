@@ -1,0 +1,176 @@
+import Contracts
+import Development
+import Foundation
+import Postgres
+import Subscriptions
+import TestSupport
+import Testing
+
+@testable import Storage
+
+/// Figures in a database: what is added up step by step is what all purchases amount to.
+@Suite(.serialized) struct FigureStoreTests {
+    /// All batches of what is waiting.
+    private static func update(_ connection: PostgresConnection, at now: Date, limit: Int = 500) async throws {
+        while try await FigureStore(connection).update(limit: limit, at: now) {}
+    }
+
+    private static func apply(_ entries: ArraySlice<LedgerEntry>, to connection: PostgresConnection) async throws {
+        _ = try await LedgerStore(connection).apply(Array(entries), moving: [], recordedAt: Fixtures.now)
+    }
+
+    /// The rows of a figure's table, one text each.
+    private static func rows(_ table: String, _ connection: PostgresConnection) async throws -> [String] {
+        let isSum = table == "insight_day"
+        return try await connection.execute(
+            Statement(
+                unsafeSQL: """
+                    select row(held.*)::text as line from \(table) held
+                    \(isSum ? "where amount <> 0 or revenuecat_amount <> 0 or purchases <> 0 or count <> 0" : "")
+                    order by 1
+                    """)
+        ).map { row in try row.value("line") }
+    }
+
+    private static func moment(_ day: Int) -> Date { Date(timeIntervalSince1970: Double(20_254 + day) * 86_400) }
+
+    /// Equal to what a computation of everything at once gives, and to what the check reads.
+    private static func expectExact(_ connection: PostgresConnection, at now: Date) async throws {
+        for day in [-1, 3, 10, 20, 33, 41, 70, 118] where moment(day) <= now {
+            #expect(try await FigureCheck(connection).differences(before: moment(day)) == [], "day \(day)")
+        }
+        let (days, movements) = (
+            try await rows("insight_day", connection), try await rows("mrr_movement", connection)
+        )
+        try await connection.run(
+            unsafeScript: "truncate insight_day, insight_purchase, mrr_movement, insight_change")
+        _ = try await connection.execute(FigureStore.enqueueAll)
+        try await update(connection, at: now)
+        #expect(try await rows("insight_day", connection) == days)
+        #expect(try await rows("mrr_movement", connection) == movements)
+    }
+
+    @Test(arguments: 1...4 as ClosedRange<UInt64>)
+    func `Figures are the same however changes arrive and batches are cut, and equal what was paid`(
+        seed: UInt64
+    ) async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: seed)
+            var generator = SeededGenerator(state: seed)
+            let entries = fixtures.entries(240, purchases: 12).shuffled(using: &generator)
+            var (next, now) = (0, Self.moment(0))
+            while next < entries.count {
+                let end = min(entries.count, next + Int.random(in: 1...40, using: &generator))
+                try await Self.apply(entries[next..<end], to: connection)
+                next = end
+                // The clock moves past ends of periods, with and without something new.
+                now = now.addingTimeInterval(Double.random(in: 0...10, using: &generator) * 86_400)
+                if Bool.random(using: &generator) {
+                    try await Self.update(connection, at: now, limit: .random(in: 1...20, using: &generator))
+                    #expect(try await FigureCheck(connection).differences(before: now.startOfDay) == [])
+                }
+            }
+            now = Self.moment(120)
+            try await Self.update(connection, at: now)
+            let movements = try await Self.rows("mrr_movement", connection)
+            #expect(movements.count > 20)
+            try await Self.expectExact(connection, at: now)
+            #expect(try await FigureStore(connection).status().asOf == now)
+        }
+    }
+
+    @Test(arguments: ["insight_position", "insight_change", "insight_purchase", "mrr_movement", "insight_day"])
+    func `A process killed at any table leaves the sums as they were, and the next one completes them`(
+        table: String
+    ) async throws {
+        try await LedgerStoreTests.use { connection, database async throws in
+            var fixtures = Fixtures(seed: 7)
+            try await Self.apply(fixtures.entries(60)[...], to: connection)
+            try await Self.update(connection, at: Self.moment(20))
+            try await Self.apply(fixtures.entries(60)[...], to: connection)
+            let before = try await Self.rows("insight_day", connection)
+            let (worker, observer) = (TestDatabase.connection(database), TestDatabase.connection(database))
+            await #expect(throws: PostgresError.self) {
+                try await LedgerCrashTests.holding(table, in: database) {
+                    async let outcome = FigureStore(worker).update(at: Self.moment(120))
+                    for backend in try await TestDatabase.blockedBackends(asking: observer) {
+                        try await TestDatabase.terminate(backend, asking: observer)
+                    }
+                    return try await outcome
+                }
+            }
+            #expect(try await Self.rows("insight_day", connection) == before)
+            try await Self.update(worker, at: Self.moment(120))
+            try await Self.expectExact(worker, at: Self.moment(120))
+        }
+    }
+
+    @Test func `The check finds a figure that was changed, and a rebuild computes it again`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 8)
+            try await Self.apply(fixtures.entries(200)[...], to: connection)
+            let now = Self.moment(20)
+            try await Self.update(connection, at: now)
+            #expect(try await FigureCheck(connection).differences(before: now.startOfDay) == [])
+            try await connection.run(
+                unsafeScript: """
+                    update insight_day set amount = amount + 5
+                    where ctid = (select ctid from insight_day where kind = 'new' order by day limit 1);
+                    update mrr_movement set amount = amount - 3
+                    where ctid = (select ctid from mrr_movement order by at limit 1)
+                    """)
+            let found = try await FigureCheck(connection).differences(before: now.startOfDay)
+            #expect(!found.isEmpty)
+            #expect(found.reduce(0) { $0 + $1.summed - $1.scanned } == 5)
+            #expect(found.reduce(0) { $0 + $1.moved - $1.scanned } == -3)
+            let purchases = try await FigureStore(connection).rebuild(
+                audit: OperatorAction(
+                    actedAt: now, actor: "ann", operation: "insight rebuild", subject: "all figures", reason: nil))
+            #expect(purchases == 5)
+            try await Self.update(connection, at: now)
+            #expect(try await FigureCheck(connection).differences(before: now.startOfDay) == [])
+        }
+    }
+
+    @Test func `A day is reported once it is complete, and stays as it was reported`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 9)
+            let entries = fixtures.entries(120)
+            try await Self.apply(entries[..<60], to: connection)
+            let now = Self.moment(12)
+            try await Self.update(connection, at: now)
+            #expect(try await Self.rows("insight_reported", connection).isEmpty)
+            try await connection.run(
+                unsafeScript: """
+                    insert into coverage_day (planned_at, completed_at, window_id, day, environment, bundle_id)
+                    select now(), case when day < date '2025-06-24' then now() end, gen_random_uuid(), day, 'Production',
+                        'com.example.app'
+                    from generate_series(date '2025-06-15', date '2025-06-27', interval '1 day') as day
+                    """)
+            try await Self.update(connection, at: now)
+            let reported = try await Self.rows("insight_reported", connection)
+            #expect(reported.count > 9 && !reported.contains { $0.contains("2025-06-24") })
+            try await Self.apply(entries[60...], to: connection)
+            try await Self.update(connection, at: now)
+            #expect(try await Self.rows("insight_reported", connection) == reported)
+            let amounts = Statement(
+                unsafeSQL: """
+                    select count(*)::bigint as known
+                    from insight_reported reported
+                    where kind in ('charge', 'loyalCharge') and amount <> (
+                        select sum(amount) from insight_day held
+                        where held.environment = reported.environment and held.bundle_id = reported.bundle_id
+                            and held.day = reported.day and held.kind = reported.kind
+                            and held.currency = reported.currency)
+                    """)
+            // More was charged on these days than was known when they were reported.
+            #expect(try await connection.execute(amounts)[0].value("known", as: Int64.self) > 0)
+        }
+    }
+}
+
+extension Date {
+    fileprivate var startOfDay: Date {
+        Date(timeIntervalSince1970: (timeIntervalSince1970 / 86_400).rounded(.down) * 86_400)
+    }
+}
