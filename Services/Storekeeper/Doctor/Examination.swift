@@ -170,7 +170,25 @@ struct Examination: Sendable {
             // Said above, file by file.
             return findings + [.notChecked("test notifications", "\(problems)")]
         }
-        return findings
+        guard findings.isEmpty else { return findings }
+        let known = Self.names(apps)
+        return [
+            .failed(
+                "test notifications", "none was requested: no app with an API key is chosen",
+                "choose one of \(known) with --app and --environment, and give it a key in the file of API keys")
+        ]
+    }
+
+    private static func remedy(_ error: APIError) -> String {
+        if error.code == .serverNotificationURLNotFound {
+            return
+                "enter the URL in App Store Connect: the app, App Information, App Store Server Notifications, version 2"
+        }
+        guard case .unauthorized = error else {
+            return "run this again in some minutes; if it stays, let this machine reach Apple by HTTPS (443)"
+        }
+        return
+            "compare issuer id, key id and .p8 file with App Store Connect: Users and Access, Integrations, In-App Purchase"
     }
 
     private func test(_ client: AppStoreServerAPI, _ ledger: NotificationStore) async throws -> DoctorFinding {
@@ -185,10 +203,7 @@ struct Examination: Sendable {
         } catch let error as APIError {
             return .failed(
                 subject, "\(error)",
-                error.code == .serverNotificationURLNotFound
-                    ? "enter the URL in App Store Connect: the app, App Information, App Store Server Notifications, version 2"
-                    : "compare issuer id, key id and .p8 file with App Store Connect: Users and Access, Integrations, In-App Purchase"
-            )
+                Self.remedy(error))
         } catch let error as PostgresError {
             return .failed(subject, "the ledger cannot be read: \(error)", "start Postgres, or correct DATABASE_URL")
         }

@@ -25,7 +25,7 @@ final class SimulatedClock: Sendable {
 
     /// - Throws: ``SimulatorError`` where it would be ahead too far.
     func advance(by seconds: TimeInterval) throws {
-        let ahead = milliseconds + Int64((seconds * 1000).rounded())
+        let ahead = milliseconds + Int64((min(max(seconds, 0), Self.limit + 1) * 1000).rounded())
         guard seconds > 0, Double(ahead) <= Self.limit * 1000 else {
             throw SimulatorError(
                 "the clock moves forward only, and in all by 400 days, for which the certificates of a run are valid; it is "
