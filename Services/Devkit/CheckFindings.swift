@@ -25,6 +25,15 @@ struct CheckFindings: Sendable, Equatable, Codable {
     /// Never answered 2xx, neither stored nor rejected: Apple would still send them.
     var notAccepted = 0
 
+    /// Transactions about which Apple asked for consumption information.
+    var refundRequests = 0
+    /// Those of which it took an answer.
+    var refundsAnswered = 0
+    /// Repeats of an answer, with the same bytes.
+    var refundAnswersRepeated = 0
+    /// Those that get no answer, by reason.
+    var refundsUnanswered: [String: Int] = [:]
+
     /// Genuine, answered 2xx, and lost.
     var missing: [String] = []
     /// Stored, but not in the run record.

@@ -11,7 +11,8 @@ struct CheckRun: Subcommand {
         commandName: "check", abstract: "Compare the stored notifications with a simulator's run record.",
         discussion: """
             Waits until every notification that was answered 200 has arrived, or there was no progress for a minute, \
-            compares notification by notification and the access of every purchase, and prints the result. Notifications of \
+            compares notification by notification, the access of every purchase, and the refund requests with the answers that \
+            the simulator took, and prints the result. Notifications of \
             other runs are ignored. A simulator that was interrupted never sent the notifications that its --reorder delayed: \
             access may differ then. Exit codes: 0 equal; 1 different.
 
@@ -40,13 +41,13 @@ struct CheckRun: Subcommand {
             defer { group.cancelAll() }
             group.addTask { await backlog.watch() }
             group.addTask { await letters.watch() }
-            return try await compare(record, backlog, letters, ledger)
+            return try await compare(record, backlog, letters, ledger, at: context.now())
         }
         try report.present(asJSON: json, in: context)
     }
 
     private func compare(
-        _ record: RunRecord, _ backlog: Backlog, _ letters: DeadLetterCounter, _ ledger: LedgerReader
+        _ record: RunRecord, _ backlog: Backlog, _ letters: DeadLetterCounter, _ ledger: LedgerReader, at now: Date
     ) async throws -> RunReport {
         let clock = ContinuousClock()
         let start = clock.now
@@ -66,7 +67,8 @@ struct CheckRun: Subcommand {
                     ledger: entries, rejected: letters.all,
                     finalStates: try await ledger.finalStates(), statusesByAnswer: try await ledger.statusesByAnswer(),
                     access: try await ledger.access(),
-                    effectsTwice: try await ledger.effectsTwice(except: []).filter(known.contains))
+                    effectsTwice: try await ledger.effectsTwice(except: []).filter(known.contains),
+                    refunds: RefundCheck(requests: try await ledger.refunds(at: now)))
                 return RunReport(
                     findings: check.against(record), droppedByBroker: 0, stalled: !hasArrived, latency: nil,
                     seconds: (clock.now - start).seconds, seed: nil)

@@ -11,7 +11,7 @@ struct Dev: Subcommand {
             Starts an embedded broker, a private Postgres, all services and the simulator, and shows the progress. Uses \
             KAFKA_BOOTSTRAP_SERVERS and DATABASE_URL instead where they are set. Ctrl-C stops everything that it started. \
             With --keep, the database remains for the next run; the embedded broker keeps records in memory only. A \
-            failed run leaves its logs.
+            failed run leaves its logs. Refund requests are answered by an example policy, and the customers consent.
 
             With --count, sends that many notifications, waits until all have arrived, compares the stored notifications \
             one by one with those that the simulator sent, and prints the result. Exit codes: 0 equal, or stopped \
@@ -76,6 +76,9 @@ struct Dev: Subcommand {
     @Flag(help: "Print JSON: the result alone.")
     var json = false
 
+    /// Apple decides within 24 seconds after an answer, and within 5 minutes without one.
+    private static let refundScale = 600.0
+
     /// The list of API keys names its files, and a relative name in it is relative to the list.
     private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).path }
 
@@ -131,7 +134,8 @@ struct Dev: Subcommand {
         let options = SimulatorRun.Options(
             count: count, rate: rate ?? (count == 0 ? 50 : 0),
             seed: seed ?? context.seed(), subscriptions: subscriptions, duplicates: duplicates,
-            reorder: reorder, tampered: tampered, isPresigned: presigned, catalogue: environment.catalogue?.file)
+            reorder: reorder, tampered: tampered, isPresigned: presigned, refundScale: Self.refundScale,
+            catalogue: environment.catalogue?.file)
         let show = LiveDisplay(isQuiet: json)
         let report: RunReport?
         do {

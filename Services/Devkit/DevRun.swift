@@ -86,9 +86,16 @@ struct DevRun: Sendable {
         let simulatorRun = SimulatorRun(
             options: options, target: target,
             paceURL: services.forgets ? "http://127.0.0.1:\(pacePort)/backlog" : nil, plan: services.processes.plan)
+        var backend: ExampleBackend?
+        if options.refundScale != nil {
+            backend = ExampleBackend(
+                databaseURL: services.databaseURL, apps: services.processes.plan.apps, now: services.now)
+            try await backend?.setPolicies()
+        }
         let simulator = try await simulatorRun.start(with: services.spawner)
         do {
             let report = try await withThrowingTaskGroup(of: Void.self) { group in
+                if let backend { group.addTask { try await backend.recordConsents() } }
                 // A counted run is compared with what was planned; it has no customers beside it.
                 if options.count == 0, enough == nil, let api = services.api {
                     group.addTask {
@@ -149,19 +156,37 @@ struct DevRun: Sendable {
             // The simulator waits for a pipeline that stands still, and would never come to its end.
             if expected == nil, hasSent || hasStalled && options.count > 0 {
                 expected = Expectation(
-                    record: try RunRecord(
-                        reading: Array(try Data(contentsOf: URL(fileURLWithPath: simulatorRun.recordFile)))),
+                    record: try record(of: simulatorRun),
                     measurementNumber: snapshot.backlog?.number ?? 0)
             }
             if let expected {
                 let hasArrived = expected.isMet(
                     stored: Int(snapshot.stored), rejected: observer.letters.uuids, backlog: snapshot.backlog)
                 if hasArrived || hasStalled {
+                    if hasArrived { try await awaitAnswers(observer.ledger) }
                     return try await report(
-                        expected.record, observer, stalled: !hasArrived, seconds: (clock.now - start).seconds)
+                        try record(of: simulatorRun), observer, stalled: !hasArrived,
+                        seconds: (clock.now - start).seconds)
                 }
             }
             try await clock.sleep(for: isIdle ? Self.idleTick : Self.tick)
+        }
+    }
+
+    private func record(of simulatorRun: SimulatorRun) throws -> RunRecord {
+        try RunRecord(reading: Array(try Data(contentsOf: URL(fileURLWithPath: simulatorRun.recordFile))))
+    }
+
+    /// Waits until every refund request that can be answered is; one that is not is a difference of the report.
+    private func awaitAnswers(_ ledger: LedgerReader) async throws {
+        guard options.refundScale != nil else { return }
+        let clock = ContinuousClock()
+        let deadline = clock.now + Self.stallLimit
+        while clock.now < deadline {
+            let check = RefundCheck(requests: try await ledger.refunds(at: services.now()))
+            // A customer who has an account consents soon.
+            if check.isSettled, !check.requests.contains(where: { $0.unanswered == "consent" }) { return }
+            try await clock.sleep(for: Self.idleTick)
         }
     }
 
@@ -181,7 +206,8 @@ struct DevRun: Sendable {
             ledger: try await ledger.entries(), before: observer.before, rejected: observer.letters.all,
             finalStates: try await ledger.finalStates(), statusesByAnswer: try await ledger.statusesByAnswer(),
             access: options.count > 0 ? try await ledger.access() : nil,
-            effectsTwice: try await ledger.effectsTwice(except: observer.before))
+            effectsTwice: try await ledger.effectsTwice(except: observer.before),
+            refunds: RefundCheck(requests: try await ledger.refunds(at: services.now())))
         let findings = check.against(record)
         return RunReport(
             findings: findings, droppedByBroker: observer.backlog.measurement?.dropped ?? 0,

@@ -21,6 +21,7 @@ struct DevelopmentEnvironment: Sendable {
         let databaseURL: String
         /// Nil where no API runs.
         let api: DevelopmentAPI?
+        let now: @Sendable () -> Date
     }
 
     var binaries: InstalledBinaries
@@ -101,7 +102,7 @@ struct DevelopmentEnvironment: Sendable {
                     try await body(
                         RunningServices(
                             processes: processes, spawner: spawner, kafka: kafka, forgets: forgets,
-                            databaseURL: databaseURL, api: api))
+                            databaseURL: databaseURL, api: api, now: now))
                 }
             }
         }

@@ -38,6 +38,8 @@ struct RunCheck: Sendable {
     var access: [RunRecord.Purchase: [RunRecord.AccessPeriod]]?
     /// Notifications that took effect twice.
     var effectsTwice: [String] = []
+    /// Nil where refund requests are not compared.
+    var refunds: RefundCheck?
 
     /// Compares.
     func against(_ record: RunRecord) -> CheckFindings {
@@ -62,6 +64,7 @@ struct RunCheck: Sendable {
         findings.effectsTwice += effectsTwice
         compareFacts(with: record, stored: Set(entries.keys), &findings)
         if let access { compare(access, with: record, stored: Set(entries.keys), &findings) }
+        refunds?.compare(with: record, stored: Set(entries.keys), &findings)
         return findings
     }
 

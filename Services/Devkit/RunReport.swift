@@ -81,6 +81,7 @@ struct RunReport: Sendable, Codable {
             row("in the ledger", "\(findings.inLedger), each compared field by field"),
             row("state compared", "\(findings.purchases) subscriptions and purchases"),
             row("access compared", "\(findings.accesses) subscriptions and purchases, at every boundary"),
+            row("refund requests", refunds),
             row("forged, rejected", "\(rejectedCount)\(reasons)"),
             row("missing", "\(findings.missing.count)\(cause)"),
             row("unexpected", "\(findings.unexpected.count)"),
@@ -113,6 +114,15 @@ struct RunReport: Sendable, Codable {
                 row("whole run", "\((seconds * 10).rounded() / 10) s, \(rate) notifications per second, seed \(seed)"))
         }
         return lines + examples
+    }
+
+    private var refunds: String {
+        guard findings.refundRequests > 0 else { return "0" }
+        let reasons = findings.refundsUnanswered.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        let repeated = findings.refundAnswersRepeated
+        return "\(findings.refundRequests), \(findings.refundsAnswered) answered, each with the stored bytes"
+            + (repeated > 0 ? " (\(repeated) repeats)" : "")
+            + (reasons.isEmpty ? "" : "; no answer: \(reasons.joined(separator: ", "))")
     }
 
     private var reasons: String {

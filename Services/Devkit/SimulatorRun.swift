@@ -17,6 +17,8 @@ struct SimulatorRun: Sendable {
         var retriesSandbox = true
         /// Divisor of Apple's retry intervals.
         var retryScale: Double?
+        /// Divides Apple's hours of refund requests, which are then made now and not in the past; nil leaves them there.
+        var refundScale: Double?
         /// Factor for Apple's API rate limits.
         var apiLimitScale = 1.0
         /// The developer's own apps and products; nil without.
@@ -62,6 +64,7 @@ struct SimulatorRun: Sendable {
         }
         if options.isPresigned { arguments.append("--presigned") }
         if options.retriesSandbox { arguments.append("--retry-sandbox") }
+        if let scale = options.refundScale { arguments += ["--refund-scale", "\(scale)"] }
         if let scale = options.retryScale { arguments += ["--retry-scale", "\(scale)"] }
         if let subscriptions = options.subscriptions { arguments += ["--subscriptions", "\(subscriptions)"] }
         // A partition of the development broker holds about 170 of the larger records; this is 47 of them.

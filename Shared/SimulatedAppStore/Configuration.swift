@@ -164,6 +164,13 @@ struct RunOptions: ParsableArguments {
     @Option(help: "Factor by which retries are faster than Apple's; 3600 makes an hour a second.")
     var retryScale = 3600.0
 
+    @Option(
+        help: """
+            Let random customers ask for refunds now and not in the past, so that they can be answered, and divide the hours until \
+            Apple asks again and decides by this; 600 decides within 5 minutes. Default: in the past.
+            """)
+    var refundScale: Double?
+
     @Flag(help: "Retry in the sandbox too, unlike Apple.")
     var retrySandbox = false
 
@@ -183,6 +190,7 @@ struct RunOptions: ParsableArguments {
         if concurrency < 1 { problems.append("--concurrency must be at least 1") }
         if let subscriptions, subscriptions < 1 { problems.append("--subscriptions must be at least 1") }
         if timeScale <= 0 { problems.append("--time-scale must be above 0") }
+        if let refundScale, refundScale <= 0 { problems.append("--refund-scale must be above 0") }
         if retryScale <= 0 { problems.append("--retry-scale must be above 0") }
         if TimeScale.SandboxSpeed(rawValue: sandboxSpeed) == nil {
             problems.append("--sandbox-speed must be 5, 30 or 60")
@@ -217,7 +225,7 @@ struct RunOptions: ParsableArguments {
         Conditions(
             timeScale: timeScale, sandboxSpeed: TimeScale.SandboxSpeed(rawValue: sandboxSpeed) ?? .fiveMinutes,
             sandboxRenewals: sandboxRenewals, graceDays: gracePeriod == 0 ? nil : gracePeriod,
-            hasSandboxQuirks: sandboxQuirks)
+            hasSandboxQuirks: sandboxQuirks, refundScale: refundScale)
     }
 
     /// - Throws: ``SimulatorError`` where the mix cannot be read.

@@ -5,7 +5,8 @@
 /// - `{"line":"notification", …}`, a ``Notification``, before its first attempt;
 /// - `{"line":"attempt", …}`, an ``Attempt``, after its answer or its failure, so that a killed simulator loses at most
 ///   the answers that were on their way. A notification without an attempt may have arrived or not;
-/// - `{"line":"upload", …}`, an ``Upload``, after its answer or its failure.
+/// - `{"line":"upload", …}`, an ``Upload``, after its answer or its failure;
+/// - `{"line":"refundAnswer", …}`, a ``RefundAnswer``, before it is answered 202.
 ///
 /// Lines of other kinds may be added later: a reader skips a `line` it does not know. A kill may cut off the last line.
 public struct RunRecord: Sendable {
@@ -164,6 +165,7 @@ public struct RunRecord: Sendable {
         case notification(Notification)
         case attempt(Attempt)
         case upload(Upload)
+        case refundAnswer(RefundAnswer)
     }
 
     /// Whether the receiver has a notification.
@@ -183,6 +185,9 @@ public struct RunRecord: Sendable {
 
     /// In the order of the answers.
     public private(set) var uploads: [Upload] = []
+
+    /// In the order of their arrival.
+    public private(set) var refundAnswers: [RefundAnswer] = []
 
     /// Without notifications; the simulator adds them.
     public init() {}
@@ -209,6 +214,7 @@ public struct RunRecord: Sendable {
         case .notification(let notification): notifications.append(notification)
         case .attempt(let attempt): attempts[attempt.uuid, default: []].append(attempt)
         case .upload(let upload): uploads.append(upload)
+        case .refundAnswer(let answer): refundAnswers.append(answer)
         }
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 
 extension RunRecord.Line {
-    private enum Kind: String { case notification, attempt, upload }
+    private enum Kind: String { case notification, attempt, upload, refundAnswer }
     private enum CodingKeys: CodingKey { case line }
 
     private struct Untagged: Decodable {
@@ -14,6 +14,7 @@ extension RunRecord.Line {
             case .notification: line = .notification(try RunRecord.Notification(from: decoder))
             case .attempt: line = .attempt(try RunRecord.Attempt(from: decoder))
             case .upload: line = .upload(try RunRecord.Upload(from: decoder))
+            case .refundAnswer: line = .refundAnswer(try RunRecord.RefundAnswer(from: decoder))
             case nil: line = nil
             }
         }
@@ -39,6 +40,9 @@ extension RunRecord.Line {
             content.write(to: &json)
         case .upload(let content):
             json.member("line", Kind.upload.rawValue)
+            content.write(to: &json)
+        case .refundAnswer(let content):
+            json.member("line", Kind.refundAnswer.rawValue)
             content.write(to: &json)
         }
         json.endObject()
@@ -112,6 +116,17 @@ extension RunRecord.Upload {
         json.member("at", at)
         json.said("status", status.map(Int64.init))
         json.said("failure", failure)
+    }
+}
+
+extension RunRecord.RefundAnswer {
+    fileprivate func write(to json: inout JSONWriter) {
+        json.member("environment", environment.rawValue)
+        json.member("bundleId", bundleId)
+        json.member("transactionId", transactionId)
+        json.member("at", at)
+        json.member("version", version)
+        json.member("body", body)
     }
 }
 

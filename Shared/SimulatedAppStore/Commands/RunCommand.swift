@@ -150,7 +150,8 @@ struct RunCommand: SimulatorWork {
         let store = StoreAPI(
             apps: simulate.plan.apps, historyStore: historyStore, deliveryService: deliveryService,
             signer: simulate.signer, keys: keys,
-            limits: RateLimits(scale: api.limitScale), faults: faults, tokenLife: api.tokenLife,
+            limits: RateLimits(scale: api.limitScale), faults: faults, answers: RefundAnswers(record: simulate.record),
+            tokenLife: api.tokenLife,
             present: simulate.present, now: simulate.now)
         let control = ServerControl(
             historyStore: historyStore, deliveryService: deliveryService, keys: keys,

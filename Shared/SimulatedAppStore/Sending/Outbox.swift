@@ -97,8 +97,9 @@ struct Outbox: Sendable {
     }
 
     /// Notes consumption information of the developer: Apple does not ask again.
-    mutating func answerConsumptionRequest(of transactionId: String, originalTransactionId: String) {
-        population.answerConsumptionRequest(of: transactionId, originalTransactionId: originalTransactionId)
+    mutating func answerConsumptionRequest(of transactionId: String, originalTransactionId: String, at now: Date) {
+        population.answerConsumptionRequest(
+            of: transactionId, originalTransactionId: originalTransactionId, at: now)
     }
 
     /// The purchases by command.

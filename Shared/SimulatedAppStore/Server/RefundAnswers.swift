@@ -1,11 +1,19 @@
+import Contracts
 import Synchronization
 
 /// What developers told about refund requests: every body that was taken, in order, by transaction.
 final class RefundAnswers: Sendable {
+    /// Nil without a record.
+    private let record: RunRecordWriter?
     private let bodies = Mutex<[String: [[UInt8]]]>([:])
 
-    func add(_ body: [UInt8], about transactionId: String) {
-        bodies.withLock { $0[transactionId, default: []].append(body) }
+    /// - Parameter record: gets a line for each.
+    init(record: RunRecordWriter? = nil) { self.record = record }
+
+    /// - Throws: where the record cannot be written.
+    func add(_ answer: RunRecord.RefundAnswer) throws {
+        try record?.write(.refundAnswer(answer))
+        bodies.withLock { $0[answer.transactionId, default: []].append(Array(answer.body.utf8)) }
     }
 
     /// With repeats.

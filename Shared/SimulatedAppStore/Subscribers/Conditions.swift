@@ -12,6 +12,9 @@ struct Conditions: Sendable, Equatable {
     var hasSandboxQuirks = true
     /// Products of a type that clients do not know.
     var hasUnknownProductType = true
+    /// Divides Apple's hours between a refund request, its repeats and the decision, of requests that random customers make in the
+    /// present, so that they can be answered; nil leaves the requests in the past like everything else.
+    var refundScale: Double?
 
     func timeScale(in environment: StoreEnvironment) -> TimeScale {
         TimeScale(

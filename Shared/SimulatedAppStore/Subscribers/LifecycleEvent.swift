@@ -58,6 +58,9 @@ enum LifecycleEvent: String, Sendable, CaseIterable {
     /// A known type with a subtype that Apple does not have yet.
     case renewInANewWay
 
+    /// Whether a customer asks for a refund.
+    var isRefundRequest: Bool { self == .requestRefund || self == .requestRefundOfEarlierPeriod }
+
     /// Apple's event table: the type and subtype of each event.
     var kind: NotificationKind {
         switch self {

@@ -30,6 +30,8 @@ struct Population: Sendable {
     private var places: [Place?]
     /// Made by command; their indices follow those of the places.
     var manual: ManualPurchases
+    /// Nil where refund requests lie in the past.
+    private var openRefunds: OpenRefunds?
 
     /// - Parameters:
     ///   - apps: at least one.
@@ -47,6 +49,7 @@ struct Population: Sendable {
         identities = Identities(seed: seed, now: now)
         places = Array(repeating: nil, count: size)
         manual = ManualPurchases(seed: seed, now: now)
+        openRefunds = conditions.refundScale.map { OpenRefunds(seed: seed, scale: $0) }
     }
 
     /// How long the periods of purchases in an environment are.
@@ -55,6 +58,7 @@ struct Population: Sendable {
     /// The next payload.
     /// - Parameter now: nothing is signed after it.
     mutating func next(now: Date) -> EventPayload {
+        if let payload = openRefunds?.next(now: now, identities: &identities) { return payload }
         if mix.hasAppEvents, random.chance(0.02) { return appEvent(now: now) }
         let index = random.index(below: places.count)
         if let payload = proceed(index, now: now) { return payload }
@@ -79,11 +83,16 @@ struct Population: Sendable {
         places[index] = nil
         switch place {
         case .free(var purchase):
-            guard let decision = generator.next(in: purchase), decision.date <= now else { return nil }
+            guard let decision = decide(purchase, now: now), decision.date <= now else { return nil }
             let payload = purchase.apply(
                 decision.event, at: decision.date, product: decision.product, offer: decision.offer,
                 identities: &identities)
-            if payload != nil { places[index] = .free(purchase) }
+            guard payload != nil else { return nil }
+            if openRefunds != nil, decision.event.isRefundRequest {
+                openRefunds?.add(purchase)
+            } else {
+                places[index] = .free(purchase)
+            }
             return payload
         case .scenario(var play):
             guard let date = play.nextDate, date <= now else { return nil }
@@ -91,6 +100,22 @@ struct Population: Sendable {
             places[index] = .scenario(play)
             return payload
         }
+    }
+
+    /// The next event of a purchase. A refund is asked for in the present where it is to be answered, if the purchase stands until
+    /// Apple has decided.
+    private mutating func decide(_ purchase: SimulatedPurchase, now: Date) -> Decision? {
+        guard let openRefunds else { return generator.next(in: purchase) }
+        let end = purchase.purchase?.expiresDate ?? .distantFuture
+        // Most customers do not ask, so another event comes soon.
+        for _ in 0..<20 {
+            guard var decision = generator.next(in: purchase) else { return nil }
+            guard decision.event.isRefundRequest else { return decision }
+            guard end > now.addingTimeInterval(openRefunds.longest) else { continue }
+            decision.date = Date(milliseconds: now.milliseconds)
+            return decision
+        }
+        return nil
     }
 
     private mutating func begin(_ index: Int, now: Date) -> EventPayload {
@@ -230,9 +255,11 @@ extension Population {
         }
     }
 
-    /// Notes consumption information of the developer: Apple does not ask again.
-    mutating func answerConsumptionRequest(of transactionId: String, originalTransactionId: String) {
+    /// Notes consumption information of the developer: Apple does not ask again. A scenario plays its steps all the same.
+    mutating func answerConsumptionRequest(of transactionId: String, originalTransactionId: String, at now: Date) {
+        if openRefunds?.answer(transactionId, at: now) == true { return }
         guard let index = indices(of: [originalTransactionId]).values.first else { return }
+        if index < places.count, case .scenario = places[index] { return }
         _ = change(index, originalTransactionId) { purchase, _ in
             purchase.answerConsumptionRequest(of: transactionId)
             return nil

@@ -42,6 +42,18 @@ struct RunReportTests {
         #expect(row(Self.report(missing: ["a", "b"], dropped: 1))?.contains("1 are LOST") == true)
     }
 
+    @Test func `RunReport says how refund requests were answered, and why some were not`() {
+        var report = Self.report()
+        report.findings.refundRequests = 9
+        report.findings.refundsAnswered = 6
+        report.findings.refundAnswersRepeated = 1
+        report.findings.refundsUnanswered = ["noAccount": 2, "holdOut": 1]
+        let line = report.lines.first { $0.hasPrefix("  refund requests") }
+        #expect(
+            line?.hasSuffix("9, 6 answered, each with the stored bytes (1 repeats); no answer: holdOut 1, noAccount 2")
+                == true)
+    }
+
     @Test func `RunReport is not clean with dropped records`() {
         #expect(!Self.report(missing: ["a"], dropped: 3).isClean)
     }

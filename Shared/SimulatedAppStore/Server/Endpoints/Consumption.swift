@@ -1,3 +1,4 @@
+import Contracts
 import Foundation
 
 /// Send Consumption Information, both versions: Apple does not ask again about this transaction.
@@ -40,7 +41,7 @@ extension StoreAPI {
         if preference == "GRANT_PRORATED", !isAutoRenewable {
             guard let percentage, percentage > 0, percentage < 100_000 else { throw APIFault(4_000_044) }
         }
-        return take(call, of: subscriber)
+        return try take(call, of: subscriber)
     }
 
     /// The whole numbers of version 1 with Apple's greatest value and error.
@@ -64,7 +65,7 @@ extension StoreAPI {
         if let preference = json["refundPreference"], !preference.isNull {
             guard let number = preference.int64, (0...3).contains(number) else { throw APIFault(4_000_044) }
         }
-        return take(call, of: try askedAbout(call).0)
+        return try take(call, of: try askedAbout(call).0)
     }
 
     private func askedAbout(_ call: APICall) throws -> (Subscriber, Purchase) {
@@ -73,10 +74,16 @@ extension StoreAPI {
         return (subscriber, transaction.purchase)
     }
 
-    private func take(_ call: APICall, of subscriber: Subscriber) -> APIAnswer {
-        answers.add(call.request.body, about: call.id)
+    private func take(_ call: APICall, of subscriber: Subscriber) throws -> APIAnswer {
+        let date = present()
+        try answers.add(
+            RunRecord.RefundAnswer(
+                environment: call.app.environment, bundleId: call.app.bundleId, transactionId: call.id,
+                at: date.milliseconds, version: call.endpoint == .sendConsumption ? 2 : 1,
+                body: String(decoding: call.request.body, as: UTF8.self)))
         deliveryService.withOutbox {
-            $0.answerConsumptionRequest(of: call.id, originalTransactionId: subscriber.originalTransactionId)
+            $0.answerConsumptionRequest(
+                of: call.id, originalTransactionId: subscriber.originalTransactionId, at: date)
         }
         return APIAnswer(status: 202)
     }

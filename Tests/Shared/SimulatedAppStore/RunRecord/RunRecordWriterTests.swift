@@ -33,6 +33,14 @@ import Testing
         }
     }
 
+    @Test func `Answer to a refund request survives the file, every byte of its body`() throws {
+        let answer = RunRecord.RefundAnswer(
+            environment: .sandbox, bundleId: "com.example.app", transactionId: "1", at: 5, version: 2,
+            body: #"{"customerConsented":true, "x":"\u00e9\n"}"#)
+        let line = RunRecord.Line.refundAnswer(answer)
+        #expect(try RunRecord.Line(decoding: line.encoded.dropLast()) == line)
+    }
+
     @Test(arguments: [(200, nil), (nil, "timed out")] as [(Int?, String?)])
     func `Upload survives the file`(status: Int?, failure: String?) throws {
         let upload = RunRecord.Upload(
