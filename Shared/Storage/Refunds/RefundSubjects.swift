@@ -61,6 +61,12 @@ enum RefundSubjects {
         "(coalesce(\(name).price_milliunits, 1) > 0 and \(name).offer_discount_type is distinct from 'FREE_TRIAL')"
     }
 
+    /// A payload, or null for one with a NUL, of which Postgres reads no member: the statement would fail, and no other request of the
+    /// same turn would be decided.
+    static func readable(_ column: String) -> String {
+        "(case when position('\\u0000' in \(column)::text) = 0 then \(column) end)"
+    }
+
     /// The newest outcome, or request, of each other transaction of the customer, by when.
     private static func others(_ condition: String, where newest: String) -> String {
         """
@@ -126,7 +132,7 @@ enum RefundSubjects {
                     bool_or(data -> 'signedTransactionInfo' -> 'advancedCommerceInfo' is not null)
                         as is_advanced_commerce
                 from (
-                    select told.signed_at, told.notification_uuid, told.bundle_id, payload.decoded -> 'data' as data
+                    select told.signed_at, told.notification_uuid, told.bundle_id, \(readable("payload.decoded")) -> 'data' as data
                     from notification told
                     left join notification_payload payload
                         on payload.notification_uuid = told.notification_uuid and payload.recorded_at = told.recorded_at
@@ -198,7 +204,7 @@ enum RefundSubjects {
                 where account.token is not null and rescission.environment = given.environment
                     and rescission.bundle_id = request.bundle_id
                     and rescission.notification_type = 'RESCIND_CONSENT' and rescission.recorded_at <= given.known_at
-                    and payload.decoded -> 'appData' -> 'signedAppTransactionInfo' ->> 'appTransactionId' in (
+                    and \(readable("payload.decoded")) -> 'appData' -> 'signedAppTransactionInfo' ->> 'appTransactionId' in (
                         select identity
                         from account_app
                         where account_app.environment = given.environment

@@ -342,6 +342,15 @@ import Testing
         }
     }
 
+    @Test func `A request whose payload holds a NUL is decided, too, and stops no other one`() async throws {
+        try await RefundFixture.use(requested: nil) { fixture async throws in
+            try await fixture.apply("CONSUMPTION_REQUEST", minute: 10) {
+                $0.notification.decoded = Array(#"{"data":{"consumptionRequestReason":"LEGAL","note":"\u0000"}}"#.utf8)
+            }
+            #expect(try await fixture.sending(11)?.apiVersion == 2)
+        }
+    }
+
     @Test func `Two schedulers at once decide each of many requests once`() async throws {
         try await RefundFixture.use(requested: nil) { fixture async throws in
             for number in 0..<40 {
