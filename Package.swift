@@ -146,7 +146,7 @@ let services: [Target] = [
         [
             "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "StrictJSON", "Digests", "Signatures",
             "Subscriptions", "Storage", "Bootstrap", "Postgres", "AppStore", "Operations", "OpenIDConnect",
-            "WebhookDelivery", hummingbird,
+            "WebhookDelivery", "Refunds", hummingbird,
             lifecycle, mustache,
         ],
         resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
@@ -168,7 +168,7 @@ let services: [Target] = [
         "Devkit",
         [
             "Commands", "Development", "Threads", "Kafka", "Contracts", "Records", "StrictJSON", "Storage",
-            "Subscriptions", "Operations", "Postgres", "Signatures", logging, arguments, hummingbird,
+            "Subscriptions", "Operations", "Postgres", "Signatures", "WebhookDelivery", logging, arguments, hummingbird,
         ]),
 ]
 
@@ -352,7 +352,7 @@ let tests: [Target] = [
         "DevkitTests", "Services/Devkit",
         [
             "Devkit", "Commands", "Development", "Contracts", "Records", "Kafka", "Operations", "Storage", "Postgres",
-            "TestSupport", logging,
+            "TestSupport", "WebhookDelivery", logging,
         ]),
     tests(
         "EndToEndTests", "EndToEnd",

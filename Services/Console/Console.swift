@@ -61,13 +61,24 @@ struct Console: Sendable {
         return performer
     }
 
+    /// Whether an operation is not done yet: the page of its plan is shown first where a person asks for it, or where there is a doubt
+    /// that the person has not seen.
+    func mustConfirm(_ plan: OperationPlan, _ request: ConsoleRequest) -> Bool {
+        request.isDryRun || (plan.doubt != nil && request.form["unknown"] != "yes")
+    }
+
     /// What an operation would do, with the form that does it.
-    func page(of plan: OperationPlan, _ request: ConsoleRequest) -> ConsoleResponse {
-        let isConfirmed = plan.doubt == nil || request.form["unknown"] == "yes"
+    /// - Parameter confirming: the form confirms the doubt that it shows, with these fields; nil: the form before has to.
+    func page(
+        of plan: OperationPlan, _ request: ConsoleRequest, confirming: [(String, String)]? = nil
+    ) -> ConsoleResponse {
+        let isConfirmed = plan.doubt == nil || confirming != nil || request.form["unknown"] == "yes"
+        let further = confirming.map { $0 + [("unknown", "yes")] } ?? []
+        let replaced = Set(["token", "step"] + further.map(\.0))
         var form = ActionForm(
             id: "perform", title: "Do it", explanation: "Nothing was changed yet.", address: request.path,
             button: "Do it",
-            hidden: request.form.filter { !["token", "step"].contains($0.key) }.sorted { $0.key < $1.key },
+            hidden: request.form.filter { !replaced.contains($0.key) }.sorted { $0.key < $1.key } + further,
             command: nil, request)
         form.asksReason = false
         return page(

@@ -15,6 +15,9 @@ enum Routes {
         let coverage = CoverageScreens(console: console)
         let pipeline = PipelineScreen(console: console)
         let webhooks = WebhookScreens(console: console)
+        let webhookActions = WebhookActions(console: console)
+        let refunds = RefundScreens(console: console)
+        let refund = RefundScreen(console: console)
         let audit = AuditScreen(console: console)
         let sessions = SessionScreens(console: console)
         let insight = InsightScreen(console: console)
@@ -60,6 +63,14 @@ enum Routes {
             Route("GET", "/pipeline", .viewer, pipeline.show),
             Route("GET", "/webhooks", .viewer, webhooks.list),
             Route("GET", "/webhooks/{uuid}", .support, webhooks.show),
+            Route("POST", "/webhooks/{uuid}/test", .operatorRole, webhookActions.test),
+            Route("POST", "/webhooks/{uuid}/pause", .operatorRole, webhookActions.pause),
+            Route("POST", "/webhooks/{uuid}/resume", .operatorRole, webhookActions.resume),
+            Route("POST", "/webhooks/{uuid}/rotate", .operatorRole, webhookActions.rotate),
+            Route("POST", "/webhooks/{uuid}/replay", .operatorRole, webhookActions.replay),
+            Route("GET", "/refunds", .viewer, refunds.list),
+            Route("GET", "/refunds/{environment}/{id}", .support, refund.show),
+            Route("POST", "/refunds/{environment}/{id}/answer", .support, refund.answer),
             Route("GET", "/audit", .viewer, audit.show),
             Route("GET", "/sessions", .admin, sessions.list),
             Route("POST", "/sessions/end", .admin, sessions.end),
@@ -85,6 +96,7 @@ struct HelpPage: Sendable {
         Key(keys: "g then c", does: "Coverage"),
         Key(keys: "g then p", does: "Pipeline"),
         Key(keys: "g then w", does: "Webhooks"),
+        Key(keys: "g then r", does: "Refund requests"),
         Key(keys: "g then i", does: "Insight"),
         Key(keys: "g then a", does: "Audit"),
     ]

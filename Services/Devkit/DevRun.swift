@@ -91,11 +91,22 @@ struct DevRun: Sendable {
             backend = ExampleBackend(
                 databaseURL: services.databaseURL, apps: services.processes.plan.apps, now: services.now)
             try await backend?.setPolicies()
+            show.say("Refund requests are answered by an example policy, with consent: storekeeper refunds list")
         }
         let simulator = try await simulatorRun.start(with: services.spawner)
         do {
             let report = try await withThrowingTaskGroup(of: Void.self) { group in
                 if let backend { group.addTask { try await backend.recordConsents() } }
+                // Counted runs measure the pipeline alone.
+                if options.count == 0, enough == nil, !services.processes.plan.names(of: .webhooks).isEmpty {
+                    let receiver = WebhookReceiver(
+                        databaseURL: services.databaseURL, plan: services.processes.plan, show: show, now: services.now)
+                    group.addTask {
+                        do { try await receiver.run() } catch  where !(error is CancellationError) {
+                            show.say("\(error)")
+                        }
+                    }
+                }
                 // A counted run is compared with what was planned; it has no customers beside it.
                 if options.count == 0, enough == nil, let api = services.api {
                     group.addTask {

@@ -192,7 +192,8 @@ struct CoverageScreens: Sendable {
         return try RecoverPlan(from: from, to: min(to, now), now: now).requests(for: apps, id: console.newId)
     }
 
-    private static func date(_ text: String) -> Date? {
+    /// A day, 2026-03-01.
+    static func date(_ text: String) -> Date? {
         try? Date(text, strategy: Date.ISO8601FormatStyle().year().month().day())
     }
 

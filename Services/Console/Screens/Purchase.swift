@@ -56,6 +56,8 @@ struct PurchaseScreen: Sendable {
         let periods: [Period]
         let steps: [Step]
         let notifications: [Notification]
+        let refunds: [RefundScreens.Row]
+        let hasRefunds: Bool
         let facts: [Fact]
         let odd: [String]
         let hasOdd: Bool
@@ -108,14 +110,16 @@ struct PurchaseScreen: Sendable {
 
     private func page(_ key: SubscriptionKey, _ request: ConsoleRequest) async throws -> ConsoleResponse {
         let now = console.clock.now()
-        let (view, timeline, lines) = try await console.database.withConnection { connection in
+        let (view, timeline, lines, refunds) = try await console.database.withConnection { connection in
             guard let subscription = try await SubscriptionStore(connection).find(key) else {
                 throw Fault.notFound("No such purchase is known.")
             }
             return (
                 try await PurchaseView(subscription, at: now, on: connection),
                 try await PurchasePages(connection).timeline(of: key, after: 0, limit: Self.limit + 1),
-                try await PurchasePages(connection).notifications(of: key, after: nil, limit: Self.limit + 1)
+                try await PurchasePages(connection).notifications(of: key, after: nil, limit: Self.limit + 1),
+                try await RefundRequestPages(connection).page(
+                    in: key.environment, purchase: key.originalTransactionId, limit: Self.limit, at: now)
             )
         }
         let (subscription, periods) = (view.subscription, view.periods)
@@ -133,6 +137,7 @@ struct PurchaseScreen: Sendable {
                 periods: periods.reversed().map { Self.period($0, masking, now) },
                 steps: timeline.prefix(Self.limit).reversed().map { Self.step($0, periods, masking, now) },
                 notifications: lines.prefix(Self.limit).reversed().map { Self.notification($0, now) },
+                refunds: refunds.map { RefundScreens.Row($0, masking, now) }, hasRefunds: !refunds.isEmpty,
                 facts: Self.facts(subscription, masking, now), odd: odd, hasOdd: !odd.isEmpty,
                 isCut: timeline.count > Self.limit || lines.count > Self.limit,
                 refreshed: view.refresh.map { Self.refreshed($0, now) },

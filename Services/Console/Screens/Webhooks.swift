@@ -1,7 +1,7 @@
 import Operations
 import Storage
 
-/// The endpoints of webhooks, and what was sent to one. Operators change endpoints by command.
+/// The endpoints of webhooks, and what was sent to one. Operators create and remove endpoints by command.
 struct WebhookScreens: Sendable {
     struct Row: Sendable {
         let id: String
@@ -39,6 +39,7 @@ struct WebhookScreens: Sendable {
         let rows: [DeliveryRow]
         let isEmpty: Bool
         let command: String
+        let forms: [ActionForm]
     }
 
     private static let limit = 100
@@ -90,6 +91,8 @@ struct WebhookScreens: Sendable {
             EndpointPage(
                 id: id, url: entry.endpoint.url, state: entry.shownState, fault: entry.health.lastFault ?? "",
                 rows: rows,
-                isEmpty: rows.isEmpty, command: "storekeeper webhooks deliveries \(id)"), request)
+                isEmpty: rows.isEmpty, command: "storekeeper webhooks deliveries \(id)",
+                forms: request.role >= .operatorRole ? WebhookActions(console: console).forms(of: entry, request) : []),
+            request)
     }
 }

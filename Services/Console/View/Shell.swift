@@ -31,7 +31,7 @@ struct Shell: Sendable {
     private static let screens = [
         ("Overview", "/", "o"), ("Notifications", "/notifications", "n"), ("Dead letters", "/dead-letters", "d"),
         ("Coverage", "/coverage", "c"), ("Pipeline", "/pipeline", "p"), ("Webhooks", "/webhooks", "w"),
-        ("Insight", "/insight", "i"), ("Audit", "/audit", "a"),
+        ("Refund requests", "/refunds", "r"), ("Insight", "/insight", "i"), ("Audit", "/audit", "a"),
     ]
 
     init(title: String, request: ConsoleRequest? = nil, done: String? = nil, now: Date) {
@@ -66,6 +66,13 @@ struct Shell: Sendable {
             "Apple will be asked for this customer's history. What is new appears here within a minute or so."
         case "extend": "Apple has extended the subscription. Its notification appears here within a minute or so."
         case "recover": "The window is open. The scheduler fetches it; this page shows how far it is."
+        case "answer": "The answer is stored. The scheduler tells Apple within seconds."
+        case "webhook-test": "The service sends webhook.test within seconds."
+        case "webhook-pause": "The endpoint is paused. Requests that are under way end within 15 seconds."
+        case "webhook-resume": "The service tests the receiver and then sends."
+        case "webhook-rotate":
+            "A new secret signs from now on, and the one before for a day: storekeeper webhooks secret prints the new one."
+        case "webhook-replay": "The changes are enqueued and sent again under their ids."
         case "end": "The sessions are ended."
         case "dismiss": "The dead letters are dismissed."
         default: nil

@@ -20,6 +20,7 @@ struct Templates: Sendable {
         ("insight", PackageResources.insight_mustache), ("help", PackageResources.help_mustache),
         ("erasure", PackageResources.erasure_mustache), ("plan", PackageResources.plan_mustache),
         ("webhooks", PackageResources.webhooks_mustache), ("webhook", PackageResources.webhook_mustache),
+        ("refunds", PackageResources.refunds_mustache), ("refund", PackageResources.refund_mustache),
         ("chart-table", PackageResources.chart_table_mustache),
     ]
 

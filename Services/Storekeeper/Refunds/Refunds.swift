@@ -212,28 +212,6 @@ struct RefundsShow: Subcommand {
     }
 }
 
-extension RefundRequestPages.Entry {
-    /// Nil where Apple's payload has none.
-    var price: String? {
-        priceMilliunits.map { milliunits in
-            "\(milliunits / 1000).\(String(format: "%02lld", milliunits % 1000 / 10)) \(currency ?? "")"
-        }
-    }
-}
-
-extension RefundDecision {
-    /// One line.
-    var text: String {
-        switch self {
-        case .answer(let answer, let rule):
-            "\(String(decoding: answer.body, as: UTF8.self)) (rule “\(rule.escaped)”)"
-        case .withhold(let reason, let rule):
-            "nothing: \(reason.rawValue)" + (rule.map { " (rule “\($0.escaped)”)" } ?? "")
-        case .wait(let until, let rule): "waits for usage until \(until.text) (rule “\(rule.escaped)”)"
-        }
-    }
-}
-
 /// `storekeeper refunds answer`: by hand.
 struct RefundsAnswer: Subcommand {
     static let configuration = CommandConfiguration(

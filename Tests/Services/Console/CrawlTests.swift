@@ -10,7 +10,7 @@ import Testing
         role: String
     ) async throws {
         try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+            try await SampleContents.fillRefunds(console)
             let cookie = try await console.signedIn(role: role)
             if role != "viewer", role != "support" { try await Self.freeze(console, cookie) }
             let before = try await DatabaseContents(console)
@@ -36,7 +36,7 @@ import Testing
 
     @Test func `Console shows a viewer no id of a customer on any page`() async throws {
         try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+            try await SampleContents.fillRefunds(console)
             let cookie = try await console.signedIn(role: "viewer")
             var seen: Set<String> = []
             var waiting = Self.starts("viewer")

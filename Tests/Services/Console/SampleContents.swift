@@ -42,6 +42,28 @@ struct SampleContents {
         }
     }
 
+    /// All of that, and a customer who consents and asks for a refund that no one has answered.
+    static func fillRefunds(_ console: RunningConsole) async throws {
+        try await fill(console)
+        try await console.withOwner { try await SampleContents(connection: $0).refund() }
+    }
+
+    func refund() async throws {
+        let audit = OperatorAction(
+            actedAt: now, actor: "olga", operation: "refunds policy set", subject: Self.app, reason: nil)
+        _ = try await RefundPolicyStore(connection).add(
+            #"{"rules": [{"name": "always", "then": {"preference": "GRANT_FULL"}}]}"#, to: Self.app, in: .production,
+            by: "olga", at: now.addingTimeInterval(-90), audit: audit)
+        guard let account = UUID(uuidString: Self.account) else { return }
+        try await ConsentStore(connection).add(
+            ConsentStore.Consent(
+                environment: .production, bundleId: Self.app, appAccountToken: account, kind: .consumption,
+                isGiven: true, givenAt: now.addingTimeInterval(-80), recordedAt: now.addingTimeInterval(-80),
+                recordedBy: UUID(), note: nil))
+        _ = try await notification(
+            "CONSUMPTION_REQUEST", nil, purchase: Self.purchase, from: -100, to: 864_000, signed: -40)
+    }
+
     /// An endpoint with deliveries that wait.
     private func webhooks() async throws {
         let endpoint = WebhookEndpoint(

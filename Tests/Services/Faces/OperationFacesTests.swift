@@ -31,6 +31,8 @@ import Testing
         var isPlanned = true
         /// Whether the operation needs a grant first.
         var needsGrant = false
+        /// Whether it needs a refund request that is open.
+        var needsRefund = false
 
         var testDescription: String { operation }
     }
@@ -80,6 +82,14 @@ import Testing
             operation: "customers erase", api: ("POST", "/v1/customers/user-1/erasure", #"{"extent":"erase"}"#),
             console: ("\(accountPath)/erasure", ["extent": "erase", "app": app, "reason": "ticket 812"]),
             commandLine: ["customers", "erase", "user-1", "--note", "ticket 812"] + place, isPlanned: false),
+        Steps(
+            operation: "refunds answer",
+            console: (
+                "/refunds/Production/\(purchase)/answer", ["preference": "GRANT_FULL", "reason": "ticket 812"]
+            ),
+            commandLine: [
+                "refunds", "answer", purchase, "--preference", "GRANT_FULL", "--note", "ticket 812",
+            ], needsRefund: true),
     ]
 
     /// What a face said and did.
@@ -156,6 +166,7 @@ import Testing
                 let list = dry.text.components(separatedBy: "<h1>What would happen</h1>").last ?? ""
                 plan = list.components(separatedBy: "<li>").dropFirst().compactMap {
                     $0.components(separatedBy: "</li>").first?.replacing("&#39;", with: "'")
+                        .replacing("&quot;", with: "\"")
                 }
                 #expect(try await rows(connection).isEmpty, "a dry run writes nothing")
             }
@@ -193,6 +204,7 @@ import Testing
     private static func prepare(_ connection: PostgresConnection, _ steps: Steps) async throws -> String {
         let contents = SampleContents(connection: connection)
         _ = try await contents.notification("SUBSCRIBED", "INITIAL_BUY", purchase: purchase, from: -100, to: 864_000)
+        if steps.needsRefund { try await contents.refund() }
         let (token, now) = (try #require(UUID(uuidString: account)), RunningConsole.now)
         _ = try await CustomerRecords(connection).put(
             CustomerRecords.Customer(
@@ -236,6 +248,7 @@ import Testing
                         || (select count(*) from recovery_request) || ' requests, '
                         || (select count(*) from console_login where name = 'bob' and used_at is null) || ' links, '
                         || (select count(*) from chosen_account) || ' choices, '
+                        || coalesce((select string_agg(body, ',') from refund_answer), 'no') || ' answers, '
                         || (select count(*) from manual_grant where revoked_at is not null) || ' revoked' as counts
                     """))
         let outcome = Outcome(

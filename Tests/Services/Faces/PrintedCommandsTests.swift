@@ -16,13 +16,14 @@ import Testing
     private static let pages = [
         "/accounts/Production/\(SampleContents.account)", "/purchases/Production/\(SampleContents.purchase)",
         "/coverage/recover?app=\(SampleContents.app)&environment=Production&from=2025-12-01&to=2025-12-02",
-        "/dead-letters/list?reason=app-unknown", "/audit", "/pipeline",
+        "/dead-letters/list?reason=app-unknown", "/audit", "/pipeline", "/refunds",
+        "/refunds/Production/\(SampleContents.purchase)",
         "/accounts/Production/\(SampleContents.account)/erasure?app=\(SampleContents.app)",
     ]
 
     @Test func `Every command that the console prints works as it is printed`() async throws {
         try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+            try await SampleContents.fillRefunds(console)
             let cookie = try await console.signedIn(role: "admin")
             let token = try #require(try await console.get("/", cookie: cookie).field("token"))
             let granted = try await console.post(
@@ -45,12 +46,15 @@ import Testing
                     run.append(arguments.prefix(2).joined(separator: " "))
                     // Those that need a broker or Apple run in the tests of the whole deployment.
                     guard !["dead-letters", "extend", "backfill", "status"].contains(arguments[0]) else { continue }
+                    // The twelve hours of the request are over by this process's clock; the other test answers it.
+                    guard run.last != "refunds answer" else { continue }
                     try await Self.run(command, arguments, console.database.environment)
                 }
             }
             let all = [
                 "customers grant", "customers revoke", "customers choose", "customers detach", "customers erase",
-                "recover --from", "dead-letters replay", "dead-letters dismiss", "console end",
+                "recover --from", "dead-letters replay", "dead-letters dismiss", "console end", "refunds answer",
+                "refunds show",
             ]
             for one in all { #expect(run.contains(one), "no page prints \(one)") }
         }

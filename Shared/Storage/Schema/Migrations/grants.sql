@@ -215,6 +215,13 @@ begin
             ('storekeeper_api', 'insert', array['refund_answer', 'refund_policy', 'usage_report']),
             ('storekeeper_console', 'update (next_at)', array['refund_request']),
             ('storekeeper_console', 'insert', array['refund_answer']),
+            -- Test, pause, resume, rotate and replay; endpoints are created and removed by command.
+            ('storekeeper_console', 'update (state, generation, rotated_at, starts_at)', array['webhook_endpoint']),
+            ('storekeeper_console',
+                'update (failures, failing_since, paused_until, disabled_at, disabled_because, next_probe_at, test_requested_at)',
+                array['webhook_health']),
+            ('storekeeper_console', 'insert, update (next_attempt_at, since), delete', array['webhook_queue']),
+            ('storekeeper_console', 'insert, update (state, finished_at)', array['webhook_delivery']),
             ('storekeeper_operator', 'update (next_at)', array['refund_request']),
             ('storekeeper_operator', 'insert', array['refund_answer', 'refund_policy']),
             -- Figures: changes of purchases are queued, and the scheduler computes what they add up to.
@@ -244,7 +251,7 @@ begin
     loop
         execute format('grant %s on %I.%I to %I', object.privileges, ours, object.name, object.role_name);
     end loop;
-    foreach role_name in array array['storekeeper_operator', 'storekeeper_api']
+    foreach role_name in array array['storekeeper_operator', 'storekeeper_api', 'storekeeper_console']
     loop
         continue when to_regrole(role_name) is null;
         execute format('grant usage on sequence %I.webhook_replay_number to %I', ours, role_name);

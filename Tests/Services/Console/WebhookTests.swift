@@ -1,0 +1,127 @@
+import Contracts
+import Foundation
+import Postgres
+import Storage
+import Testing
+import WebhookDelivery
+
+@testable import Console
+
+@Suite(.hangLimit) struct WebhookTests {
+    @Test func `Operator tests, pauses, rotates and resumes an endpoint, each with a reason in the audit log`()
+        async throws
+    {
+        try await Self.with(role: "operator") { console, cookie, path, token in
+            let before = try await DatabaseContents(console)
+            for verb in ["test", "pause", "rotate", "resume", "replay"] {
+                #expect(try await console.post("\(path)/\(verb)", cookie: cookie, ["reason": "r"]).status == 403)
+                let answer = try await console.post("\(path)/\(verb)", cookie: cookie, ["token": token])
+                #expect(answer.status == 422 && answer.text.contains("reason is missing"), "\(verb)")
+            }
+            #expect(try await DatabaseContents(console).text == before.text)
+            for (verb, state, generation) in [
+                ("test", "testing", 1), ("pause", "paused", 1), ("rotate", "paused", 2), ("resume", "testing", 2),
+            ] {
+                let fields = ["token": token, "reason": "ticket 812"]
+                let dry = try await console.post(
+                    "\(path)/\(verb)", cookie: cookie, fields.merging(["step": "plan"]) { $1 })
+                #expect(dry.status == 200 && dry.text.contains("What would happen"), "\(verb)")
+                let done = try await console.post("\(path)/\(verb)", cookie: cookie, fields)
+                #expect(done.status == 303, "\(verb): \(done.text)")
+                let page = try await console.get(try #require(done.header("location")), cookie: cookie)
+                #expect(page.status == 200 && page.text.contains(state))
+                let (entry, action) = try await console.withOwner { connection in
+                    (
+                        try await WebhookEndpointStore(connection).all().first,
+                        try await OperatorActionStore(connection).newest(1).first
+                    )
+                }
+                #expect(entry?.endpoint.state.rawValue == state && entry?.endpoint.generation == Int32(generation))
+                #expect(action?.operation == "webhooks \(verb)" && action?.reason == "ticket 812")
+            }
+        }
+    }
+
+    @Test func `To give up what waits has to be confirmed, and empties the queue`() async throws {
+        try await Self.with(role: "operator") { console, cookie, path, token in
+            let fields = ["token": token, "reason": "ticket 812"]
+            #expect(try await console.post("\(path)/pause", cookie: cookie, fields).status == 303)
+            let giveUp = fields.merging(["fromNow": "yes"]) { $1 }
+            let doubt = try await console.post("\(path)/resume", cookie: cookie, giveUp)
+            #expect(doubt.status == 200 && doubt.text.contains("can be replayed"))
+            #expect(doubt.field("unknown") == "yes" && doubt.field("fromNow") == "yes")
+            #expect(try await Self.waiting(console) > 0)
+            let done = try await console.post(
+                "\(path)/resume", cookie: cookie, giveUp.merging(["unknown": "yes"]) { $1 })
+            #expect(done.status == 303)
+            #expect(try await Self.waiting(console) == 0)
+        }
+    }
+
+    @Test func `A replay is counted, confirmed, and sends what was counted`() async throws {
+        try await Self.with(role: "operator") { console, cookie, path, token in
+            let fields = ["token": token, "reason": "ticket 812"]
+            for bad in [
+                [:], ["sequence": "1", "purchase": "2"], ["sequence": "x"], ["from": "x"], ["to": "2025-01-01"],
+            ] {
+                let answer = try await console.post("\(path)/replay", cookie: cookie, fields.merging(bad) { $1 })
+                #expect(answer.status == 422, "\(bad)")
+            }
+            let purchase = fields.merging(["purchase": SampleContents.purchase]) { $1 }
+            let counted = try await console.post("\(path)/replay", cookie: cookie, purchase)
+            #expect(counted.status == 200 && counted.text.contains("2 changes would be sent"))
+            let done = try await console.post(
+                "\(path)/replay", cookie: cookie, purchase.merging(["unknown": "yes"]) { $1 })
+            #expect(done.status == 303, "\(done.text)")
+            #expect(try await Self.replays(console) == 2)
+            let time = fields.merging(["from": "2020-01-01"]) { $1 }
+            let planned = try await console.post("\(path)/replay", cookie: cookie, time)
+            #expect(
+                planned.status == 200 && planned.field("to")?.isEmpty == false,
+                "the end of the time is that of the count")
+            let none = try await console.post(
+                "\(path)/replay", cookie: cookie, fields.merging(["purchase": "none"]) { $1 })
+            #expect(none.status == 409)
+        }
+    }
+
+    @Test func `Support sees deliveries and changes no endpoint`() async throws {
+        try await Self.with(role: "support") { console, cookie, path, token in
+            let page = try await console.get(path, cookie: cookie)
+            #expect(page.status == 200 && !page.text.contains("Rotate the secret"))
+            for verb in ["test", "pause", "rotate", "resume", "replay"] {
+                let answer = try await console.post(
+                    "\(path)/\(verb)", cookie: cookie, ["token": token, "reason": "because", "sequence": "1"])
+                #expect(answer.status == 403, "\(verb)")
+            }
+        }
+    }
+
+    private static func with(
+        role: String, _ body: (RunningConsole, _ cookie: String, _ path: String, _ token: String) async throws -> Void
+    ) async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let cookie = try await console.signedIn(role: role)
+            let entry = try await console.withOwner { try await WebhookEndpointStore($0).all() }.first
+            let id = try #require(entry).endpoint.id.uuidString.lowercased()
+            let token = try #require(try await console.get("/", cookie: cookie).field("token"))
+            try await body(console, cookie, "/webhooks/\(id)", token)
+        }
+    }
+
+    private static func waiting(_ console: RunningConsole) async throws -> Int64 {
+        try await console.withOwner { connection in
+            try await connection.execute(Statement(unsafeSQL: "select count(*) as number from webhook_queue"))[0]
+                .value("number")
+        }
+    }
+
+    private static func replays(_ console: RunningConsole) async throws -> Int64 {
+        try await console.withOwner { connection in
+            try await connection.execute(
+                Statement(unsafeSQL: "select count(*) as number from webhook_delivery where replay > 0"))[0]
+                .value("number")
+        }
+    }
+}
