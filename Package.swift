@@ -56,7 +56,7 @@ let libraries: [Target] = [
     library("Apple/AppStore", ["Digests", "Signatures", "StrictJSON", httpClient]),
     // Domain: decides without a database.
     library("Domain/Contracts", ["Records", "Signatures", "StrictJSON"]),
-    library("Domain/Subscriptions", ["Contracts", "Records"]),
+    library("Domain/Subscriptions", ["Contracts", "Records", "StrictJSON"]),
     library("Domain/WebhookDelivery", ["Contracts", "Digests", "Records", "StrictJSON", "Subscriptions"]),
     library("Domain/Refunds", ["Digests", "StrictJSON", "Subscriptions"]),
     library("Domain/Interpretation", ["AppStore", "Contracts", "Subscriptions"]),

@@ -196,6 +196,9 @@ struct PurchaseScreen: Sendable {
                 transaction?.priceMilliunits.map { price in
                     "\(Double(price) / 1000) \(transaction?.currency ?? "")"
                 }),
+            fact(
+                "commitment",
+                Commitment(transaction: transaction, renewal: renewal).map { $0.text(transaction, renewal) }),
             fact("auto-renew", renewal?.autoRenewStatus.map { $0 ? "on" : "off" }),
             fact("next product", renewal?.autoRenewProductId), date("renewalDate", renewal?.renewalDate),
             fact("billing retry", renewal?.isInBillingRetry.map { $0 ? "yes" : "no" }),

@@ -54,6 +54,8 @@ struct PurchaseSheet: Encodable {
     /// The purchase that Apple says this was before it was migrated.
     var previousOriginalTransactionId: String?
     var expiresAt: Date?
+    /// Of a subscription that is paid in parts: which payment of how many, until when the customer is bound, what the next costs.
+    var commitment: String?
     var state: String
     var givesAccess: Bool
     /// Why there is access, or why there is none.
@@ -80,6 +82,8 @@ struct PurchaseSheet: Encodable {
         previousOriginalTransactionId =
             transactions.lazy.compactMap(\.facts.previousOriginalTransactionId).first
         expiresAt = known.transaction?.expiresDate
+        commitment = Commitment(transaction: known.transaction, renewal: known.renewal)
+            .map { $0.text(known.transaction, known.renewal) }
         self.state = state.rawValue
         givesAccess = period != nil
         reason = period?.reason ?? state.rawValue
@@ -98,6 +102,7 @@ struct PurchaseSheet: Encodable {
             ("purchase", originalTransactionId), ("environment", environment), ("app", bundleId),
             ("product", productId), ("transaction", transactionId),
             ("migrated", previousOriginalTransactionId.map { "from purchase \($0)" }), ("ends", expiresAt?.text),
+            ("commitment", commitment),
             ("state", state),
             ("access", "\(access) (\(reason))"), ("notifications", "\(notifications)"),
         ]

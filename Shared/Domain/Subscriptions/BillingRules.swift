@@ -4,8 +4,11 @@ import struct Foundation.TimeInterval
 
 /// Apple's billing periods and limits, in seconds.
 public enum BillingRules {
-    /// How long Apple tries to charge after the end of a period.
-    public static let billingRetry: TimeInterval = 60 * day
+    /// How long Apple tries to charge after the end of a period: 60 days, and 90 within a commitment that is paid monthly.
+    /// - Parameter billingPlanType: of the transaction that ended.
+    public static func billingRetry(of billingPlanType: String?) -> TimeInterval {
+        (billingPlanType == "MONTHLY" ? 90 : 60) * day
+    }
 
     /// The longest grace period that App Store Connect offers.
     static let longestGrace: TimeInterval = 28 * day

@@ -36,6 +36,9 @@ public enum Fact: String, Sendable, CaseIterable {
     case revocationType
     case renewalProductId
     case renewalPrice
+    case billingPeriodNumber
+    case commitmentExpiresDate
+    case commitmentAutoRenewStatus
 }
 
 extension Change {
@@ -54,6 +57,7 @@ extension Fact {
     public func text(in subscription: Subscription) -> String? {
         let transaction = subscription.transaction
         let renewal = subscription.renewal
+        let commitment = isOfCommitment ? Commitment(transaction: transaction, renewal: renewal) : nil
         return switch self {
         case .status: subscription.status.map { String($0) }
         case .transactionId: transaction?.transactionId
@@ -75,6 +79,16 @@ extension Fact {
         case .revocationType: transaction?.revocationType
         case .renewalProductId: renewal?.productId
         case .renewalPrice: renewal?.renewalPriceMilliunits.map { String($0) }
+        case .billingPeriodNumber: commitment?.billingPeriodNumber.map { String($0) }
+        case .commitmentExpiresDate: commitment?.expiresDate.map(\.iso8601)
+        case .commitmentAutoRenewStatus: commitment?.autoRenewStatus.map { String($0) }
+        }
+    }
+
+    private var isOfCommitment: Bool {
+        switch self {
+        case .billingPeriodNumber, .commitmentExpiresDate, .commitmentAutoRenewStatus: true
+        default: false
         }
     }
 }

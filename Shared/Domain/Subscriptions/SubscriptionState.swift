@@ -10,7 +10,7 @@ public enum SubscriptionState: String, Sendable, Hashable, CaseIterable {
     case active
     /// The charge failed; access continues during Apple's grace period.
     case gracePeriod
-    /// The charge failed; no access while Apple retries the charge for up to 60 days.
+    /// The charge failed; no access while Apple retries the charge for up to 60 days, 90 within a commitment.
     case billingRetry
     /// The period ended, a renewal was due, and no notification of its outcome has arrived.
     case overdue
@@ -82,7 +82,8 @@ extension Subscription {
     }
 
     private func retryState(after end: Date, at moment: Date) -> SubscriptionState {
-        moment < end.addingTimeInterval(BillingRules.billingRetry) ? .billingRetry : .expired
+        moment < end.addingTimeInterval(BillingRules.billingRetry(of: transaction?.billingPlanType))
+            ? .billingRetry : .expired
     }
 
     private var stateByStatus: SubscriptionState? {

@@ -3,6 +3,7 @@ extension Scenario {
     private static let basic = Product.subscriptions[1]
     private static let premium = Product.subscriptions[2]
     private static let studio = Product.subscriptions[4]
+    private static let committed = Product.subscriptions[9]
 
     private static func first(_ product: Product, actor: Int = 0, offer: Offer? = nil) -> Step {
         Step(
@@ -21,7 +22,7 @@ extension Scenario {
     }
 
     /// All of them, in the order of `simulator scenarios`.
-    static let all = renewals + changes + refunds + sharing + offers + oneTimePurchases
+    static let all = renewals + commitments + changes + refunds + sharing + offers + oneTimePurchases
 
     static func named(_ name: String) -> Scenario? { all.first { $0.name == name } }
 
@@ -60,6 +61,22 @@ extension Scenario {
         Scenario(
             name: "extended", summary: "The developer extends the period by a week.",
             steps: [first(basic), then(.extend, hours: 24), atEnd(.renew)]),
+    ]
+
+    private static let commitments = [
+        Scenario(
+            name: "commitment-cancelled",
+            summary: "Twelve monthly payments, cancelled after the third: all are paid, then it expires.",
+            steps: [first(committed), atEnd(.renew), atEnd(.renew), then(.turnRenewalOff, hours: 48)]
+                + (4...12).map { _ in atEnd(.renew) } + [atEnd(.expireVoluntarily)]),
+        Scenario(
+            name: "commitment-paid-late",
+            summary: "The second of twelve payments fails and succeeds 20 days later; the commitment ends later.",
+            steps: [first(committed), atEnd(.failToRenew), then(.recover, hours: 20 * 24), atEnd(.renew)]),
+        Scenario(
+            name: "commitment-never-paid",
+            summary: "The second of twelve payments fails for 90 days, and the commitment ends.",
+            steps: [first(committed), atEnd(.failToRenew), then(.expireInBillingRetry, hours: 90 * 24)]),
     ]
 
     private static let changes = [

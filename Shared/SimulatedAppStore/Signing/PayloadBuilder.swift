@@ -40,7 +40,10 @@ enum PayloadBuilder {
             payload.offerDiscountType = offer.discountType
             payload.offerPeriod = (offer.period ?? purchase.product.period)?.rawValue
         }
-        if purchase.product.hasCommitment { payload.billingPlanType = .monthly }
+        if let commitment = purchase.commitment {
+            payload.billingPlanType = .monthly
+            payload.commitmentInfo = commitmentInfo(commitment, of: purchase.product)
+        }
         if purchase.product.seats != nil { payload.multiSeatInfo = multiSeatInfo(of: purchase, in: event) }
         if purchase.sharesPeriod { payload.additionalTransactionReason = .seatAddition }
         if event.kind.isAdvancedCommerce { payload.advancedCommerceInfo = advancedCommerceInfo(of: purchase) }
@@ -78,6 +81,9 @@ enum PayloadBuilder {
         }
         if !renewal.winBackOffers.isEmpty { payload.eligibleWinBackOfferIds = renewal.winBackOffers }
         if renewal.nextProduct.hasCommitment { payload.renewalBillingPlanType = .monthly }
+        if let willRenew = renewal.commitmentWillRenew {
+            payload.commitmentInfo = commitmentInfo(willRenew, of: renewal, purchase, in: event)
+        }
         if event.kind.isAdvancedCommerce { payload.advancedCommerceInfo = advancedCommerceInfo(of: purchase) }
         return payload
     }
@@ -160,6 +166,31 @@ enum PayloadBuilder {
         let revoked = purchase.revokedSeats > 0 ? #","revokedSeatQuantity":\#(purchase.revokedSeats)"# : ""
         let tiers = #"[{"price":\#(purchase.price),"quantity":\#(purchase.quantity)}]"#
         return RawJSON(Array(#"{"invitationManagement":"\#(management)","priceTiers":\#(tiers)\#(revoked)}"#.utf8))
+    }
+
+    private static func commitmentInfo(_ commitment: Purchase.Commitment, of product: Product) -> RawJSON {
+        RawJSON(
+            Array(
+                """
+                {"billingPeriodNumber":\(commitment.number),"totalBillingPeriods":\(Purchase.Commitment.payments),\
+                "commitmentExpiresDate":\(commitment.expiresDate.milliseconds),\
+                "commitmentPrice":\(product.price * Int64(Purchase.Commitment.payments))}
+                """.utf8))
+    }
+
+    private static func commitmentInfo(
+        _ willRenew: Bool, of renewal: Renewal, _ purchase: Purchase, in event: EventPayload
+    ) -> RawJSON {
+        let date = purchase.commitment.map { #","commitmentRenewalDate":\#($0.expiresDate.milliseconds)"# } ?? ""
+        let next = renewal.nextProduct
+        return RawJSON(
+            Array(
+                """
+                {"commitmentAutoRenewProductId":"\(next.id(in: event.app.bundleId))",\
+                "commitmentAutoRenewStatus":\(willRenew ? 1 : 0),\
+                "commitmentRenewalBillingPlanType":"\(next.hasCommitment ? "MONTHLY" : "BILLED_UPFRONT")",\
+                "commitmentRenewalPrice":\(renewal.nextPrice ?? next.price)\(date)}
+                """.utf8))
     }
 
     /// What Advanced Commerce adds.

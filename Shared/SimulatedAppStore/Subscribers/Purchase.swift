@@ -25,8 +25,22 @@ struct Purchase: Sendable, Equatable {
     var revokedSeats: Int64 = 0
     var offer: Offer?
     var revocation: Revocation?
+    /// Of a product that is paid in parts.
+    var commitment: Commitment?
     /// Replaced by something better before it ended.
     var isUpgraded = false
+
+    /// Twelve monthly payments that the customer owes.
+    struct Commitment: Sendable, Equatable {
+        static let payments = 12
+
+        /// Which payment, from 1.
+        var number: Int
+        /// Moves on where a failed charge succeeds late.
+        var expiresDate: Date
+
+        var isLast: Bool { number == Self.payments }
+    }
 
     /// A refund, or the end of sharing.
     struct Revocation: Sendable, Equatable {
@@ -45,6 +59,8 @@ struct Renewal: Sendable, Equatable {
     /// What it renews to: differs from ``product`` after a downgrade.
     var nextProduct: Product
     var willRenew: Bool
+    /// Whether another commitment follows; nil without a commitment.
+    var commitmentWillRenew: Bool?
     /// The end of the newest period, which Apple states whether it renews or not.
     var date: Date?
     var isInBillingRetry: Bool

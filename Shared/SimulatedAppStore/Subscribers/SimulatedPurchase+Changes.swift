@@ -14,8 +14,8 @@ extension SimulatedPurchase {
             replace(with: product, at: date, offer: offer, identities: &identities)
         case .renew, .renewInANewWay: renew(from: purchase?.expiresDate ?? date, identities: &identities)
         case .recover: recover(at: date, identities: &identities)
-        case .turnRenewalOff: renewal?.willRenew = false
-        case .turnRenewalOn: renewal?.willRenew = true
+        case .turnRenewalOff: turnRenewal(on: false)
+        case .turnRenewalOn: turnRenewal(on: true)
         case .downgrade: renewal?.nextProduct = product
         case .redeemOfferAndDowngrade:
             renewal?.nextProduct = product
@@ -52,7 +52,7 @@ extension SimulatedPurchase {
     private mutating func begin(_ product: Product, at date: Date, offer: Offer?, identities: inout Identities) {
         let environment = customer.app.environment
         let id = identities.transactionId(in: environment)
-        let purchase = Purchase(
+        var purchase = Purchase(
             originalTransactionId: id, transactionId: id,
             webOrderLineItemId: product.isSubscription ? identities.webOrderLineItemId(in: environment) : nil,
             product: product, purchaseDate: date, originalPurchaseDate: date,
@@ -60,6 +60,7 @@ extension SimulatedPurchase {
             price: offer?.price(of: product) ?? product.price,
             quantity: product.seats ?? (product.kind == .consumable ? 1 + Int64(now.milliseconds % 3) : 1), offer: offer
         )
+        purchase.commitment = commitment(of: product, after: nil, from: date)
         transactions = [purchase]
         // A consumable gives no access.
         if product.kind != .consumable { access.grant(purchase) }
@@ -70,6 +71,7 @@ extension SimulatedPurchase {
         renewal = Renewal(
             product: product, nextProduct: product, willRenew: true, date: purchase.expiresDate,
             isInBillingRetry: false, recentStartDate: date)
+        if purchase.commitment != nil { renewal?.commitmentWillRenew = true }
         phase = .active
     }
 
@@ -114,20 +116,48 @@ extension SimulatedPurchase {
         guard let first = transactions.first else { return }
         let environment = customer.app.environment
         let price = reason == .renewal ? renewal?.nextPrice : nil
-        let purchase = Purchase(
+        var purchase = Purchase(
             originalTransactionId: first.originalTransactionId,
             transactionId: identities.transactionId(in: environment),
             webOrderLineItemId: identities.webOrderLineItemId(in: environment), product: product, purchaseDate: date,
             originalPurchaseDate: first.originalPurchaseDate, expiresDate: end(of: product, offer, from: date),
             reason: reason, price: offer?.price(of: product) ?? price ?? product.price,
             quantity: product.seats.map { reason == .renewal ? seats : $0 } ?? 1, offer: offer)
+        let earlier = reason == .renewal ? self.purchase?.commitment : nil
+        purchase.commitment = commitment(of: product, after: earlier, from: date)
+        let isCancelled = earlier?.isLast == false && renewal?.commitmentWillRenew == false
         transactions.append(purchase)
         access.grant(purchase)
         renewal = Renewal(
             product: product, nextProduct: product, willRenew: true, date: purchase.expiresDate,
             isInBillingRetry: false, recentStartDate: renewal?.recentStartDate ?? date)
+        if purchase.commitment != nil {
+            renewal?.commitmentWillRenew = true
+            if isCancelled { turnRenewal(on: false) }
+        }
         refundRequest = nil
         phase = .active
+    }
+
+    /// The payment that begins at a date. What is paid late moves the end of the commitment.
+    private func commitment(
+        of product: Product, after earlier: Purchase.Commitment?, from date: Date
+    ) -> Purchase.Commitment? {
+        guard product.hasCommitment, let period = product.period else { return nil }
+        let number = earlier.map { $0.isLast ? 1 : $0.number + 1 } ?? 1
+        let end = (number...Purchase.Commitment.payments).reduce(date) { end, _ in timeScale.end(of: period, from: end)
+        }
+        return Purchase.Commitment(number: number, expiresDate: end)
+    }
+
+    /// Within a commitment its remaining payments go on, in the sandbox as long as anything renews there.
+    private mutating func turnRenewal(on isOn: Bool) {
+        if let commitment = purchase?.commitment {
+            renewal?.commitmentWillRenew = isOn
+            let isOver = customer.app.environment != .production && renewals >= timeScale.sandboxRenewals
+            if !commitment.isLast, !isOver { return }
+        }
+        renewal?.willRenew = isOn
     }
 
     private func end(of product: Product, _ offer: Offer?, from date: Date) -> Date? {
@@ -143,7 +173,9 @@ extension SimulatedPurchase {
     private mutating func fail() {
         renewal?.isInBillingRetry = true
         renewal?.expirationIntent = 2
-        phase = .billingRetry(until: (purchase?.expiresDate ?? now).adding(timeScale.billingRetry))
+        phase = .billingRetry(
+            until: (purchase?.expiresDate ?? now)
+                .adding(timeScale.billingRetry(isCommitted: purchase?.commitment != nil)))
     }
 
     private mutating func failWithGrace(at date: Date) {
@@ -161,11 +193,12 @@ extension SimulatedPurchase {
 
     private mutating func outliveGrace(at date: Date) {
         renewal?.isInBillingRetry = true
-        phase = .billingRetry(until: (purchase?.expiresDate ?? date).adding(timeScale.billingRetry))
+        phase = .billingRetry(until: (purchase?.expiresDate ?? date).adding(timeScale.billingRetry(isCommitted: false)))
     }
 
     private mutating func expire(intent: Int) {
         renewal?.willRenew = false
+        if renewal?.commitmentWillRenew != nil { renewal?.commitmentWillRenew = false }
         renewal?.isInBillingRetry = false
         renewal?.graceExpiresDate = nil
         renewal?.expirationIntent = intent

@@ -156,17 +156,20 @@ extension SimulatedPurchase {
         let hasRenewedEarly = hasRenewedEarly(at: date ?? now)
         let willRenew = renewal?.willRenew ?? false
         let isBuyer = customer.ownership == .purchased
+        // Within a commitment only what follows it can be switched off, and a lower product waits until it ends.
+        let isCommitted = purchase?.commitment.map { !$0.isLast } ?? false
+        let isCancelled = renewal?.commitmentWillRenew == false
         return switch (event, phase) {
         case (.subscribe, .notBought), (.buy, .notBought): true
         case (.renew, .active), (.renewInANewWay, .active): willRenew && !hasRenewedEarly
         case (.failToRenew, .active), (.failToRenewWithGrace, .active): !hasRenewedEarly && mayFail(event)
-        case (.turnRenewalOff, .active): willRenew && customer.quirk != .cannotCancel
-        case (.turnRenewalOn, .active): !willRenew
+        case (.turnRenewalOff, .active): willRenew && !isCancelled && customer.quirk != .cannotCancel
+        case (.turnRenewalOn, .active): !willRenew || isCancelled
         case (.upgrade, .active), (.redeemOfferAndUpgrade, .active):
             isBuyer && willRenew && !higherProducts.isEmpty
         case (.crossgrade, .active): isBuyer && willRenew && !equalProducts.isEmpty
         case (.downgrade, .active), (.redeemOfferAndDowngrade, .active):
-            isBuyer && willRenew && !hasOtherNextProduct && !lowerProducts.isEmpty
+            isBuyer && willRenew && !isCommitted && !hasOtherNextProduct && !lowerProducts.isEmpty
         case (.keepProduct, .active): willRenew && hasOtherNextProduct
         case (.redeemOffer, .active): isBuyer && willRenew && renewal?.nextOffer == nil
         case (.announcePriceIncrease, .active), (.raisePrice, .active):
@@ -207,7 +210,9 @@ extension SimulatedPurchase {
     }
 
     private func mayFail(_ event: LifecycleEvent) -> Bool {
-        let isGraceOn = purchase?.product.period.flatMap { timeScale.grace(of: $0) } != nil
+        // Apple gives no grace within a commitment.
+        let isGraceOn =
+            purchase?.commitment == nil && purchase?.product.period.flatMap { timeScale.grace(of: $0) } != nil
         return (renewal?.willRenew ?? false) && (event == .failToRenew || isGraceOn)
     }
 

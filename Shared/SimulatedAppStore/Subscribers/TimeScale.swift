@@ -77,8 +77,8 @@ struct TimeScale: Sendable, Equatable {
             .map { environment == .production ? $0 : min($0, 0.8 * sandboxSpeed.minutes(period) * 60) }
     }
 
-    /// How long Apple tries to collect: 60 days.
-    var billingRetry: TimeInterval { scaled(60 * Self.day) }
+    /// How long Apple tries to collect: 60 days, within a commitment 90.
+    func billingRetry(isCommitted: Bool) -> TimeInterval { scaled((isCommitted ? 90 : 60) * Self.day) }
 
     /// A gap longer than this makes a returning customer's subscription a recent one again: 60 days.
     var recentGap: TimeInterval { scaled(60 * Self.day) }

@@ -98,11 +98,16 @@ public struct OverdueStore: Sendable {
             where environment = $1::text::store_environment and bundle_id = $2::text and status = 1
                 and expires_at < $3::timestamptz and revoked_at is null
             union all
-            select environment, original_transaction_id, bundle_id, expires_at + interval '60 days', notification_uuid,
-                signed_at
+            select environment, original_transaction_id, bundle_id,
+                expires_at
+                    + case billing_plan_type when 'MONTHLY' then interval '90 days' else interval '60 days' end,
+                notification_uuid, signed_at
             from subscription
             where environment = $1::text::store_environment and bundle_id = $2::text and status = 3
-                and expires_at < $3::timestamptz - interval '60 days' and revoked_at is null
+                and expires_at < $3::timestamptz - interval '60 days'
+                -- Within a commitment Apple retries for longer.
+                and (billing_plan_type is distinct from 'MONTHLY' or expires_at < $3::timestamptz - interval '90 days')
+                and revoked_at is null
             union all
             select environment, original_transaction_id, bundle_id, coalesce(grace_period_expires_at, expires_at),
                 notification_uuid, signed_at

@@ -34,6 +34,9 @@ extension Fact {
         case .revocationType: "kind of the refund or revocation"
         case .renewalProductId: "product of the renewal info"
         case .renewalPrice: "price of the next period in thousandths"
+        case .billingPeriodNumber: "number of the payment within the commitment"
+        case .commitmentExpiresDate: "end of the commitment"
+        case .commitmentAutoRenewStatus: "renewal of the commitment"
         }
     }
 
@@ -45,8 +48,9 @@ extension Fact {
         case (.status, "3"): "in billing retry"
         case (.status, "4"): "in grace"
         case (.status, "5"): "revoked"
-        case (.autoRenewStatus, "true"), (.isInBillingRetryPeriod, "true"): "on"
-        case (.autoRenewStatus, "false"), (.isInBillingRetryPeriod, "false"): "off"
+        case (.autoRenewStatus, "true"), (.isInBillingRetryPeriod, "true"), (.commitmentAutoRenewStatus, "true"): "on"
+        case (.autoRenewStatus, "false"), (.isInBillingRetryPeriod, "false"), (.commitmentAutoRenewStatus, "false"):
+            "off"
         case (.isUpgraded, "true"): "done"
         case (.isUpgraded, "false"): "not done"
         case (.priceIncreaseStatus, "0"): "not answered"

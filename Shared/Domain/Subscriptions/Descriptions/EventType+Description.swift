@@ -18,12 +18,17 @@ extension EventType {
             "The customer chose \(renewal?.autoRenewProductId ?? "another product") for the next period instead of "
                 + "\(event.product), \(event.moment)."
         case .choiceUndone: "The customer cancelled the change to another product and keeps \(event.product)."
-        case .renewalTurnedOff: "Auto-renew was switched off \(event.moment)."
+        case .renewalTurnedOff:
+            event.isCommitmentCancelled
+                ? "The customer cancelled the renewal of the commitment; its payments and access continue."
+                : "Auto-renew was switched off \(event.moment)."
         case .renewalTurnedOn: "Auto-renew was switched on \(event.moment)."
         case .renewed: "\(event.product) renewed\(event.offer) \(event.until(transaction?.expiresDate))."
         case .billingRecovered:
             "The charge succeeded and \(event.product) continues \(event.until(transaction?.expiresDate))."
-        case .billingFailed: "The charge failed; there is no access while Apple retries it for up to 60 days."
+        case .billingFailed:
+            "The charge failed; there is no access while Apple retries it for up to "
+                + "\(Int(BillingRules.billingRetry(of: transaction?.billingPlanType) / BillingRules.day)) days."
         case .billingFailedWithGrace:
             "The charge failed; access continues \(event.until(renewal?.gracePeriodExpiresDate)) while Apple retries it."
         case .graceEnded: "The grace period ended without a charge; access ends while Apple retries the charge."
@@ -67,6 +72,11 @@ extension PurchaseEvent {
         let why = transaction?.revocationReason == 1 ? ", because of an issue with the app" : ""
         let part = transaction?.revocationType == "REFUND_PRORATED" ? "part of " : ""
         return "Apple refunded \(part)\(product)\(why); that transaction gives no access any more."
+    }
+
+    /// Whether payments go on, and only what follows the commitment was switched off.
+    fileprivate var isCommitmentCancelled: Bool {
+        commitment?.autoRenewStatus == false && renewal?.autoRenewStatus == true
     }
 
     fileprivate var reasonForRequest: String { consumptionRequestReason.map { " (\($0))" } ?? "" }

@@ -4,6 +4,7 @@ extension PurchaseEvent {
     /// What the event reports, in English for an operator. It depends on the event alone, not on the state of the purchase.
     public var sentence: String {
         var sentences = [mainSentence]
+        if let commitment { sentences.append("The commitment: \(commitment.text(transaction, renewal)).") }
         if !unknownFields.isEmpty { sentences.append("Unknown values: \(unknownFields.joined(separator: ", ")).") }
         if !unreadableFields.isEmpty { sentences.append("Unreadable: \(unreadableFields.joined(separator: ", ")).") }
         return sentences.joined(separator: " ")
@@ -21,6 +22,9 @@ extension PurchaseEvent {
         }
         return eventType.sentence(of: self)
     }
+
+    /// What the customer owes; nil where the subscription has no commitment.
+    var commitment: Commitment? { Commitment(transaction: transaction, renewal: renewal) }
 
     var product: String { transaction?.productId ?? renewal?.productId ?? "an unnamed product" }
 
@@ -51,9 +55,6 @@ extension PurchaseEvent {
 
     var price: String {
         guard let milliunits = renewal?.renewalPriceMilliunits, let currency = renewal?.currency else { return "" }
-        let (units, rest) = milliunits.magnitude.quotientAndRemainder(dividingBy: 1000)
-        let digits = String(rest)
-        let padding = String(repeating: "0", count: 3 - digits.utf8.count)
-        return " to \(milliunits < 0 ? "-" : "")\(units).\(padding)\(digits) \(currency)"
+        return " to \(Commitment.money(milliunits, currency))"
     }
 }

@@ -149,6 +149,22 @@ struct EventsTests {
         }
     }
 
+    @Test func `events purchase shows which payment of a commitment was made`() async throws {
+        try await TestDatabase.use { database async throws in
+            try await SampleLedger(connection: TestDatabase.connection(database)).add(
+                SampleLedger.bought, "SUBSCRIBED", "INITIAL_BUY", at: CommandOutcome.now.addingTimeInterval(-60),
+                product: "studio.commitment",
+                commitment: #"{"billingPeriodNumber":3,"totalBillingPeriods":12,"commitmentPrice":191880}"#)
+            let shown = await CommandOutcome.of(
+                ["events", "purchase", SampleLedger.purchase], environment: database.environment)
+            #expect(
+                shown.text.contains("commitment   payment 3 of 12; all payments together are 191.880"), "\(shown.text)")
+            let timeline = await CommandOutcome.of(
+                ["events", "timeline", SampleLedger.purchase], environment: database.environment)
+            #expect(timeline.text.contains("The number of the payment within the commitment is 3."), "\(timeline.text)")
+        }
+    }
+
     @Test func `Migrated purchase names the one that it was, after its renewals too`() async throws {
         try await TestDatabase.use { database async throws in
             let ledger = SampleLedger(connection: TestDatabase.connection(database))

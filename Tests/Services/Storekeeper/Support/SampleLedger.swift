@@ -43,7 +43,7 @@ struct SampleLedger {
     func add(
         _ uuid: UUID, _ type: String, _ subtype: String?, at date: Date, product: String? = nil,
         environment: StoreEnvironment = .production, purchase: String = Self.purchase, transaction: String? = nil,
-        migratedFrom previous: String? = nil, words: String? = nil
+        migratedFrom previous: String? = nil, commitment: String? = nil, words: String? = nil
     ) async throws {
         let key = SubscriptionKey(environment: environment, originalTransactionId: purchase)
         let news = product.map { product in
@@ -54,7 +54,7 @@ struct SampleLedger {
                     transactionId: transaction ?? purchase, productId: product,
                     productType: "Auto-Renewable Subscription", purchaseDate: transaction.map { _ in date },
                     signedDate: date,
-                    previousOriginalTransactionId: previous), renewal: nil)
+                    previousOriginalTransactionId: previous, commitmentInfo: commitment), renewal: nil)
         }
         let name = uuid.uuidString.lowercased()
         let entry = LedgerEntry(

@@ -81,6 +81,27 @@ import Testing
         #expect(seat.additionalTransactionReason == .seatAddition)
     }
 
+    @Test func `Cancelled commitment is paid to its last payment`() throws {
+        let (events, play) = try Self.play("commitment-cancelled")
+        let transactions = events.compactMap(\.purchase).map(\.commitment?.number)
+        #expect(transactions == [1, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 12])
+        let renewals = events.compactMap(\.renewal)
+        #expect(renewals.map(\.commitmentWillRenew) == [true, true, true] + Array(repeating: false, count: 11))
+        #expect(renewals.map(\.willRenew) == Array(repeating: true, count: 12) + [false, false])
+        #expect(play.purchases[0].access.periods.count == 12)
+        let cancelled = PayloadBuilder.renewal(renewals[3], of: try #require(events[3].purchase), in: events[3])
+        #expect(cancelled.commitmentInfo?.text.contains(#""commitmentAutoRenewStatus":0"#) == true)
+        let paid = PayloadBuilder.transaction(try #require(events[3].purchase), in: events[3])
+        #expect(paid.commitmentInfo?.text.hasPrefix(#"{"billingPeriodNumber":3,"totalBillingPeriods":12,"#) == true)
+    }
+
+    @Test func `Commitment ends later where a payment succeeded late`() throws {
+        let (events, _) = try Self.play("commitment-paid-late")
+        let ends = events.compactMap(\.purchase?.commitment?.expiresDate)
+        #expect(ends[0] == ends[1] && ends[2] > ends[1].addingTimeInterval(19 * 86_400))
+        #expect(events.map(\.status) == [1, 3, 1, 1])
+    }
+
     @Test func `Two accounts of the app on one Apple account have tokens of their own`() throws {
         let (events, _) = try Self.play("two-accounts-one-apple-account")
         #expect(Set(events.map { $0.customer?.appTransactionId }).count == 1)

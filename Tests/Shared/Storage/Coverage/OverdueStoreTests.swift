@@ -11,7 +11,8 @@ import Testing
     /// A date by hours before `start`; nil for none.
     static func subscribe(
         _ id: String, status: Int, expiredHoursAgo expiry: Double, grace: Double? = nil, isRevoked: Bool = false,
-        environment: String = "Production", isRenewing: Bool? = nil, _ fixtures: Fixtures
+        environment: String = "Production", isRenewing: Bool? = nil, billingPlan: String? = nil,
+        _ fixtures: Fixtures
     ) async throws {
         func ago(_ hours: Double?) -> String {
             hours.map { "to_timestamp(\(Fixtures.at(-$0 * 3600).timeIntervalSince1970))" } ?? "null"
@@ -21,10 +22,11 @@ import Testing
                 insert into subscription (
                     signed_at, revision, status, status_event_at, status_event_uuid, expires_at, grace_period_expires_at,
                     revoked_at, notification_uuid, environment, original_transaction_id, bundle_id, renewal_signed_at,
-                    renewal_event_at, renewal_event_uuid, is_auto_renewing)
+                    renewal_event_at, renewal_event_uuid, is_auto_renewing, billing_plan_type)
                 values (now(), 1, \(status), now(), gen_random_uuid(), \(ago(expiry)), \(ago(grace)),
                     \(isRevoked ? "now()" : "null"), gen_random_uuid(), '\(environment)', '\(id)', 'com.example.app',
-                    \(isRenewing == nil ? "null, null, null, null" : "now(), now(), gen_random_uuid(), \(isRenewing == true)"))
+                    \(isRenewing == nil ? "null, null, null, null" : "now(), now(), gen_random_uuid(), \(isRenewing == true)"),
+                    \(billingPlan.map { "'\($0)'" } ?? "null"))
                 """)
     }
 
@@ -43,12 +45,18 @@ import Testing
             try await Self.subscribe("expired", status: 2, expiredHoursAgo: 3, fixtures)
             try await Self.subscribe("retrying", status: 3, expiredHoursAgo: 59 * 24, fixtures)
             try await Self.subscribe("retried too long", status: 3, expiredHoursAgo: 61 * 24, fixtures)
+            try await Self.subscribe(
+                "committed", status: 3, expiredHoursAgo: 89 * 24, billingPlan: "MONTHLY", fixtures)
+            try await Self.subscribe(
+                "committed, retried too long", status: 3, expiredHoursAgo: 91 * 24, billingPlan: "MONTHLY", fixtures)
             try await Self.subscribe("in grace", status: 4, expiredHoursAgo: 48, grace: -24, fixtures)
             try await Self.subscribe("grace over", status: 4, expiredHoursAgo: 48, grace: 3, fixtures)
             try await Self.subscribe("refunded", status: 1, expiredHoursAgo: 3, isRevoked: true, fixtures)
             try await Self.subscribe(
                 "of another environment", status: 1, expiredHoursAgo: 3, environment: "Sandbox", fixtures)
-            #expect(try await Self.notice(fixtures) == ["active, long past", "grace over", "retried too long"])
+            #expect(
+                try await Self.notice(fixtures)
+                    == ["active, long past", "committed, retried too long", "grace over", "retried too long"])
         }
     }
 
