@@ -20,6 +20,7 @@ enum Handlers {
             "getReference": document.reference,
             "getAccountEntitlements": entitlements.ofAccount,
             "getCustomerEntitlements": entitlements.ofCustomer,
+            "getAccountProduct": entitlements.ofProduct,
             "queryEntitlements": entitlements.query,
             "uploadTransactions": uploads.transactions,
             "restorePurchases": uploads.restore,

@@ -14,6 +14,8 @@ package struct AccountView: Sendable {
     package let access: AccountAccess
     /// Of the purchases that are withheld, by original transaction id; one that is missing is not stored.
     package let states: [String: SubscriptionState]
+    /// The newest products of the purchases that are withheld, by original transaction id.
+    package let products: [String: String]
     /// Of what it was made of; nil where nothing is known of the account.
     package let version: EntitlementStore.Version?
 
@@ -56,21 +58,31 @@ package struct AccountView: Sendable {
         }
         let withheld = Set(found.flatMap(\.withheld).map(\.id))
         var states: [String: SubscriptionState] = [:]
+        var products: [String: String] = [:]
         // Asked only where something is withheld: who has access costs one look-up.
         if !withheld.isEmpty {
             let command = EntitlementStore.command(purchases: withheld.sorted(), in: environment, at: moment)
-            states = try EntitlementStore.states(try await read(command), at: moment)
+            let rows = try await read(command)
+            states = try EntitlementStore.states(rows, at: moment)
+            for subscription in try EntitlementStore.subscriptions(rows) {
+                products[subscription.key.originalTransactionId] = subscription.transaction?.productId
+            }
         }
         return found.map { access in
             AccountView(
                 access: access, states: states.filter { id, _ in access.withheld.contains { $0.id == id } },
+                products: products.filter { id, _ in access.withheld.contains { $0.id == id } },
                 version: EntitlementStore.Version(lines[access.account] ?? []))
         }
     }
 
-    private init(access: AccountAccess, states: [String: SubscriptionState], version: EntitlementStore.Version?) {
+    private init(
+        access: AccountAccess, states: [String: SubscriptionState], products: [String: String],
+        version: EntitlementStore.Version?
+    ) {
         self.access = access
         self.states = states
+        self.products = products
         self.version = version
     }
 

@@ -9,10 +9,12 @@ import struct Foundation.UUID
 extension AccountAccess {
     /// - Parameters:
     ///   - states: of the withheld purchases, by id.
+    ///   - products: of the withheld purchases, by id.
     ///   - withheldBecause: of purchases uploaded, by id, where it is not their state.
     ///   - isNamed: false where an upload names no account, so that the answer is about the purchases uploaded.
     func write(
-        to json: inout JSONWriter, states: [String: SubscriptionState], withheldBecause: [String: WithheldReason] = [:],
+        to json: inout JSONWriter, states: [String: SubscriptionState], products: [String: String],
+        withheldBecause: [String: WithheldReason] = [:],
         isNamed: Bool = true
     ) {
         json.member("appAccountToken", isNamed ? account.uuidString.lowercased() : nil)
@@ -27,6 +29,7 @@ extension AccountAccess {
             json.beginObject()
             json.member("bundleId", line.bundleId)
             json.member("originalTransactionId", line.id)
+            json.member("productId", products[line.id])
             let reason = withheldBecause[line.id] ?? Self.reason(states[line.id])
             json.member("reason", reason.name)
             json.member("nextStep", reason.nextStep)
@@ -63,7 +66,7 @@ extension AccountAccess {
     }
 
     /// A purchase that gives access, only not to this account, is another account's.
-    private static func reason(_ state: SubscriptionState?) -> WithheldReason {
+    static func reason(_ state: SubscriptionState?) -> WithheldReason {
         guard let state else { return .notFound }
         return state.givesAccess ? .otherAccount : .state(state)
     }

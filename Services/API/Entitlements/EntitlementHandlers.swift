@@ -43,6 +43,28 @@ struct EntitlementHandlers: Sendable {
         return try await answer(of: customer.appAccountToken, bundleIds: [customer.bundleId], request)
     }
 
+    /// `GET /v1/accounts/{appAccountToken}/products/{productId}`
+    func ofProduct(_ request: APIRequest) async throws -> APIResponse {
+        let account = UUID(uuidString: request.parameter("appAccountToken")) ?? .zero
+        let bundleIds = try request.bundleIds()
+        var isBehind = false
+        if let token = request.headers[.readAfter] { isBehind = try await !readAfter.isReached(token) }
+        let now = clock.now()
+        let answer = try await reader.answer(
+            of: account, in: request.key.environment, bundleIds: bundleIds, at: now)
+        let product = request.parameter("productId")
+        let newest = try await reader.newestTransaction(
+            of: product, account, in: request.key.environment, bundleIds: bundleIds)
+        let owned = OwnedProduct(product, answer.view, newest: newest)
+        var response = APIResponse { json in
+            owned.write(to: &json)
+            json.member("asOf", now.milliseconds)
+        }
+        response.headers[.cacheControl] = "private, no-cache"
+        if isBehind { response.headers[.readAfter] = "behind" }
+        return response
+    }
+
     /// `POST /v1/entitlements/query`
     func query(_ request: APIRequest) async throws -> APIResponse {
         let body = request.body?.root
@@ -58,7 +80,7 @@ struct EntitlementHandlers: Sendable {
             json.beginArray("data")
             for answer in answers {
                 json.beginObject()
-                answer.view.access.write(to: &json, states: answer.view.states)
+                answer.view.access.write(to: &json, states: answer.view.states, products: answer.view.products)
                 json.endObject()
             }
             json.endArray()
@@ -90,7 +112,7 @@ struct EntitlementHandlers: Sendable {
         if let answer = look.answer {
             let now = clock.now()
             response = APIResponse { json in
-                answer.view.access.write(to: &json, states: answer.view.states)
+                answer.view.access.write(to: &json, states: answer.view.states, products: answer.view.products)
                 json.member("asOf", now.milliseconds)
             }
         }

@@ -20,7 +20,7 @@ struct EntitlementReader: Sendable {
             var json = JSONWriter(capacity: 1024)
             json.beginObject()
             let access = view.access
-            access.write(to: &json, states: view.states)
+            access.write(to: &json, states: view.states, products: view.products)
             // The states of withheld purchases change by the clock.
             let versions = access.withheld.isEmpty ? view.version : nil
             return AnswerTag(
@@ -63,6 +63,15 @@ struct EntitlementReader: Sendable {
         let views = try await AccountView.views(
             of: [account], in: environment, lines: [account: lines], at: now, definitions: current, database.rows)
         return Answer(view: views[0], definitions: current.version)
+    }
+
+    /// The newest transaction by which any purchase of an account bought a product; nil where none did.
+    func newestTransaction(
+        of productId: String, _ account: UUID, in environment: StoreEnvironment, bundleIds: [String]?
+    ) async throws -> ProductTransaction? {
+        try ProductTransactionStore.transaction(
+            try await database.rows(
+                ProductTransactionStore.command(of: productId, account, in: environment, bundleIds: bundleIds)))
     }
 
     /// One for each account, in their order.

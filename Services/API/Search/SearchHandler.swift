@@ -1,3 +1,5 @@
+import AppStore
+import Contracts
 import Storage
 
 /// `GET /v1/search?q=`: any id in one box.
@@ -5,19 +7,22 @@ struct SearchHandler: Sendable {
     static let limit = 100
 
     private let database: Database
+    private let services: UploadServices
 
-    init(_ dependencies: Dependencies) { database = dependencies.database }
+    init(_ dependencies: Dependencies) {
+        database = dependencies.database
+        services = dependencies.uploads
+    }
 
     func search(_ request: APIRequest) async throws -> APIResponse {
         let bundleIds = try request.bundleIds()
         let id = (request.query["q"] ?? "").trimmingSpaces
-        let hits = try await database.withConnection { connection in
-            try await SearchStore(connection).hits(
-                id, in: request.key.environment, bundleIds: bundleIds, limit: Self.limit)
-        }
+        var hits = try await stored(id, request.key.environment, bundleIds)
+        if hits.isEmpty, Self.isOrder(id) { hits = try await ordered(id, request.key.environment, bundleIds) }
+        let found = hits
         return APIResponse { json in
             json.beginArray("data")
-            for hit in hits {
+            for hit in found {
                 json.beginObject()
                 json.member("kind", hit.kind)
                 json.member("bundleId", hit.bundleId)
@@ -27,6 +32,50 @@ struct SearchHandler: Sendable {
             }
             json.endArray()
         }
+    }
+
+    private func stored(
+        _ id: String, _ environment: StoreEnvironment, _ bundleIds: [String]?
+    ) async throws -> [SearchStore.Hit] {
+        try await database.withConnection { connection in
+            try await SearchStore(connection).hits(id, in: environment, bundleIds: bundleIds, limit: Self.limit)
+        }
+    }
+
+    /// What is stored of the purchases of an order. Apple knows the order, and is asked for each app that has an API key; it has
+    /// orders in production alone.
+    private func ordered(
+        _ orderId: String, _ environment: StoreEnvironment, _ bundleIds: [String]?
+    ) async throws -> [SearchStore.Hit] {
+        guard environment == .production else { return [] }
+        let clients = (services.apple?.all ?? []).filter {
+            $0.environment == .production && bundleIds?.contains($0.app.bundleId) ?? true
+        }
+        var hits: [SearchStore.Hit] = []
+        for client in clients {
+            let order: OrderLookup
+            do {
+                order = try await AppleQuestion.client(services, client.app.bundleId, environment)
+                    .lookUpOrder(orderId)
+            } catch let error as APIError {
+                throw Problem(error)
+            }
+            let purchases = Set(order.transactions.compactMap(\.value).compactMap(\.purchaseId))
+            for purchase in purchases.sorted() {
+                for var hit in try await stored(purchase, environment, [client.app.bundleId])
+                where hit.kind == "originalTransactionId" {
+                    hit.kind = "orderId"
+                    hits.append(hit)
+                }
+            }
+        }
+        return Array(hits.prefix(Self.limit))
+    }
+
+    /// Capital letters and digits, the first a letter, as receipts have them.
+    private static func isOrder(_ text: String) -> Bool {
+        (8...12).contains(text.utf8.count) && text.utf8.first.map { (65...90).contains($0) } ?? false
+            && text.utf8.allSatisfy { (65...90).contains($0) || (48...57).contains($0) }
     }
 }
 

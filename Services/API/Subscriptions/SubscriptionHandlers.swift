@@ -1,7 +1,9 @@
+import AppStore
 import Chassis
 import Contracts
 import Operations
 import Postgres
+import Signatures
 import Storage
 import StrictJSON
 import Subscriptions
@@ -40,6 +42,9 @@ struct SubscriptionHandlers: Sendable {
                         facts, originalTransactionId: key.originalTransactionId, bundleId: subscription.bundleId)
                 }
                 json.object("renewalInfo", subscription.renewal) { json, facts in json.renewal(facts) }
+                json.beginArray("messages")
+                for message in view.messages { json.element(message.rawValue) }
+                json.endArray()
                 json.beginArray("anomalies")
                 for anomaly in view.anomalies { json.element(anomaly.rawValue) }
                 json.endArray()
@@ -101,16 +106,39 @@ struct SubscriptionHandlers: Sendable {
                 .notFound,
                 "No transaction \(id) is known in \(request.key.environment.rawValue); check the id, and the key.")
         }
-        let signed =
-            request.query["include"] == "signedPayload"
-            ? try await database.withConnection { connection in
-                try await NotificationStore(connection).original(found.version.version.notificationUUID)
-            } : nil
+        let uuid = found.version.version.notificationUUID
+        let included = request.query["include"]
+        let (signed, type) =
+            included == nil
+            ? (nil, nil)
+            : try await database.withConnection { connection in
+                let notifications = NotificationStore(connection)
+                return (try await notifications.original(uuid), try await notifications.line(uuid)?.notificationType)
+            }
+        let part = type.flatMap { SignedPart(rawValue: $0) }
         return APIResponse { json in
             json.transaction(
                 found.version.facts, originalTransactionId: found.originalTransactionId, bundleId: found.bundleId)
             json.member("notificationUUID", found.version.version.notificationUUID.uuidString.lowercased())
-            if let signed { json.member("signedPayload", String(decoding: signed, as: UTF8.self)) }
+            guard let signed else { return }
+            if included == "signedPayload" {
+                json.member("signedPayload", String(decoding: signed, as: UTF8.self))
+                json.member("signedPayloadKind", part?.rawValue ?? "notification")
+            } else if let transaction = Self.signedTransaction(in: signed, part) {
+                json.member("signedTransactionInfo", transaction)
+            }
+        }
+    }
+
+    /// The transaction's own signed text: within the notification that held it, or what was received itself.
+    private static func signedTransaction(in signed: [UInt8], _ part: SignedPart?) -> String? {
+        switch part {
+        case .transaction: return String(decoding: signed, as: UTF8.self)
+        case .renewalInfo, .appTransaction: return nil
+        case nil:
+            let payload = CompactJWS(signed[...]).flatMap { Base64.decode($0.payload, .url) }
+            let root = payload.flatMap { try? JSONDocument($0) }?.root
+            return root?["data"]?["signedTransactionInfo"]?.string
         }
     }
 

@@ -12,6 +12,8 @@ struct UploadAnswer {
     private let account: AccountAccess
     private let isNamed: Bool
     private let states: [String: SubscriptionState]
+    /// The newest product of each purchase uploaded.
+    private let products: [String: String]
     /// The evidence of each purchase uploaded, where it has any; `apple` where Apple names the account.
     private let evidence: [String: ClaimEvidence]
     /// Of the purchases uploaded, those that other accounts have or that the account cannot claim by this upload.
@@ -42,6 +44,9 @@ struct UploadAnswer {
         }
         self.evidence = evidence
         self.withheld = withheld
+        products = preview.purchases.reduce(into: [:]) { products, one in
+            products[one.key.originalTransactionId] = one.value.subscription.transaction?.productId
+        }
         states = preview.purchases.reduce(into: [:]) { states, one in
             states[one.key.originalTransactionId] = one.value.subscription.state(at: upload.now, in: one.value.periods)
         }
@@ -57,7 +62,7 @@ struct UploadAnswer {
     var unrecorded: Problem {
         var json = JSONWriter(capacity: 1024)
         json.beginObject()
-        account.write(to: &json, states: states, withheldBecause: withheld, isNamed: isNamed)
+        account.write(to: &json, states: states, products: products, withheldBecause: withheld, isNamed: isNamed)
         json.endObject()
         var problem = Problem(
             .unavailable,
@@ -74,7 +79,7 @@ struct UploadAnswer {
     var unverified: Problem {
         var json = JSONWriter(capacity: 1024)
         json.beginObject()
-        account.write(to: &json, states: states, withheldBecause: withheld, isNamed: isNamed)
+        account.write(to: &json, states: states, products: products, withheldBecause: withheld, isNamed: isNamed)
         json.endObject()
         var rejected = JSONWriter(capacity: 1024)
         rejected.beginObject()
@@ -142,7 +147,7 @@ struct UploadAnswer {
         } else {
             json.member("app", nil as String?)
         }
-        account.write(to: &json, states: states, withheldBecause: withheld, isNamed: isNamed)
+        account.write(to: &json, states: states, products: products, withheldBecause: withheld, isNamed: isNamed)
         json.member("asOf", upload.now.milliseconds)
     }
 }

@@ -45,6 +45,28 @@ import Testing
         }
     }
 
+    @Test func `Search finds the purchases of an order number, once they are stored`() async throws {
+        try await Self.with { fixture, store in
+            let bought = try store.subscribe()
+            let path = "/v1/search?q=\(bought.orderId)"
+            #expect(try await fixture.api.get(path, key: fixture.key).json?["data"]?.elements.isEmpty == true)
+            _ = try await fixture.apply([Self.webhook(bought.signed[0])])
+            let hits = try #require(try await fixture.api.get(path, key: fixture.key).json?["data"]?.elements)
+            #expect(hits.map { $0["kind"]?.string } == ["orderId"])
+            #expect(hits.map { $0["originalTransactionId"]?.string } == [bought.originalTransactionId])
+            // The transaction's own signed text, out of the notification that held it.
+            let transaction = "/v1/transactions/\(bought.transactionId)?include="
+            let own = try await fixture.api.get("\(transaction)signedTransactionInfo", key: fixture.key)
+            let signed = try #require(own.json?["signedTransactionInfo"]?.string)
+            let payload = CompactJWS(Array(signed.utf8)[...]).flatMap { Base64.decode($0.payload, .url) }
+            let facts = try JSONDocument(try #require(payload)).root
+            #expect(facts["transactionId"]?.string == bought.transactionId)
+            #expect(own.json?["signedPayload"] == nil)
+            let held = try await fixture.api.get("\(transaction)signedPayload", key: fixture.key)
+            #expect(held.json?["signedPayloadKind"]?.string == "notification")
+        }
+    }
+
     @Test func `Order that Apple does not know, or of the sandbox, is not found`() async throws {
         try await Self.with { fixture, store in
             let bought = try store.subscribe()

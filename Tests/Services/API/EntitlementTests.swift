@@ -60,7 +60,36 @@ struct EntitlementTests {
                 let json = try #require(try await api.get(path, key: try await api.key()).json)
                 #expect(json["entitlements"]?.elements.isEmpty == true)
                 #expect(json["withheld"]?.elements.first?["reason"]?.string == "expired")
+                #expect(json["withheld"]?.elements.first?["productId"]?.string == "pro.monthly")
                 #expect(json["version"]?.int64 == 1)
+            }
+        }
+    }
+
+    @Test func `Product is owned, over or never bought, with its newest transaction`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                let key = try await api.key()
+                let product = "/v1/accounts/\(SampleState.account)/products/pro.monthly"
+                let never = try #require(try await api.get(product, key: key).json)
+                #expect(never["isOwned"]?.bool == false && never["reason"]?.string == "neverBought")
+                #expect(never["transaction"]?.isNull == true)
+                try await state.subscribed()
+                try await state.subscribed("DID_RENEW", nil, from: 10, to: 2000, transaction: "2", signed: -5)
+                let owned = try #require(try await api.get(product, key: key).json)
+                #expect(owned["isOwned"]?.bool == true && owned["reason"]?.string == "transaction")
+                #expect(owned["originalTransactionId"]?.string == SampleState.purchase)
+                #expect(owned["transaction"]?["transactionId"]?.string == "2")
+                let other = "/v1/accounts/\(SampleState.account)/products/pro.yearly"
+                #expect(try await api.get(other, key: key).json?["reason"]?.string == "neverBought")
+                try await state.subscribed(
+                    "REFUND", nil, from: 10, to: 2000, status: 5, transaction: "2", signed: -2, revoked: -2)
+                try await state.subscribed("REFUND", nil, status: 5, signed: -1, revoked: -1)
+                let refunded = try #require(try await api.get(product, key: key).json)
+                #expect(refunded["isOwned"]?.bool == false && refunded["reason"]?.string == "revoked")
+                // Of another environment nothing is told.
+                let live = try await api.key(environment: .production)
+                #expect(try await api.get(product, key: live).json?["transaction"]?.isNull == true)
             }
         }
     }
