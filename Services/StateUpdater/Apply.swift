@@ -78,6 +78,10 @@ struct Apply: Settlement {
                 Metric.genuineNotifications.counter(notification.bundleId, notification.environment.rawValue)
                     .increment()
             }
+            if let signedDate = notification.signedDate {
+                Metric.deliveryDelay.timer(notification.notificationType).recordSeconds(
+                    max(0, notification.receivedAt.timeIntervalSince(signedDate)))
+            }
             latency.recordSeconds(recordedAt.timeIntervalSince(notification.receivedAt))
         }
     }

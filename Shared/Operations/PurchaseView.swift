@@ -11,6 +11,10 @@ package struct PurchaseView: Sendable {
     package let periods: [AccessStore.Period]
     package let anomalies: [Anomaly]
     package let gaps: [LifecycleGap]
+    /// What it cost at first, costs now and will cost.
+    package let prices: PurchasePrices
+    /// Time in which nothing was paid, between paid periods.
+    package let unpaidSpans: [UnpaidSpan]
     /// The last request to ask Apple again.
     package let refresh: RefreshStore.Refresh?
 
@@ -21,10 +25,16 @@ package struct PurchaseView: Sendable {
         periods = try await AccessStore(connection).periods(of: key)
         anomalies = try await AnomalyStore(connection).anomalies(of: key)
         gaps = try await LifecycleGapStore(connection).gaps(of: key)
+        let transactions = try await TransactionStore(connection).versions(of: key)
+        prices = PurchasePrices(subscription, transactions.map(\.facts))
+        unpaidSpans = UnpaidSpan.spans(
+            between: transactions, renewal: subscription.renewal, early: BillingRules.earlyRenewal(in: key.environment))
         refresh = try await RefreshStore(connection).last(of: key)
     }
 
     package var state: SubscriptionState { subscription.state(at: moment, in: periods) }
+    /// What StoreKit tells the customer in the app.
+    package var messages: [StoreKitMessage] { StoreKitMessage.due(subscription, state) }
     /// The period that gives access at the moment.
     package var current: AccessStore.Period? { periods.first { $0.contains(moment) } }
 }

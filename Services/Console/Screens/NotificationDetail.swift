@@ -1,3 +1,4 @@
+import AppStore
 import Contracts
 import Operations
 import Signatures
@@ -26,6 +27,7 @@ extension NotificationScreens {
     struct Attempt: Sendable {
         let at: Moment
         let result: String
+        let remedy: String?
     }
 
     struct Detail: Sendable {
@@ -69,7 +71,11 @@ extension NotificationScreens {
                     ? nil : decoded.map { Preformatted(text: PrettyJSON(Array($0.utf8))?.text ?? $0) },
                 signed: masking.isOn ? nil : original.map { String(decoding: $0, as: UTF8.self) },
                 isHidden: masking.isOn && original != nil, isGone: original == nil,
-                attempts: attempts.map { Attempt(at: Moment($0.attemptedAt, now: now), result: $0.result) },
+                attempts: attempts.map {
+                    Attempt(
+                        at: Moment($0.attemptedAt, now: now), result: $0.result,
+                        remedy: SendAttemptResult(rawValue: $0.result).remedy)
+                },
                 hasAttempts: !attempts.isEmpty,
                 command: "storekeeper events show \(uuid.uuidString.lowercased())"),
             request)
@@ -100,6 +106,10 @@ extension NotificationScreens {
         return [
             fact("app", line.bundleId), fact("environment", line.environment.rawValue),
             date("signed by Apple", line.signedDate), date("received", line.receivedAt),
+            fact(
+                "late",
+                line.isLate
+                    ? "by \(TimeSpan.age(line.deliverySeconds ?? 0)): an earlier attempt of Apple's failed" : nil),
             date("recorded", line.recordedAt), fact("source", line.source),
             fact("transaction", masking.id(line.transactionId)), fact("Apple's status", line.status.map { "\($0)" }),
             fact("effect", line.hasAdvanced ? "changed the state" : "none: something newer was known"),

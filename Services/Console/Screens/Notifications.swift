@@ -18,6 +18,8 @@ struct NotificationScreens: Sendable {
         let recorded: Moment
         let source: String
         let isStale: Bool
+        /// How late it was delivered; nil where it was not.
+        let late: String?
         let address: String
     }
 
@@ -145,7 +147,9 @@ struct NotificationScreens: Sendable {
         Row(
             type: line.notificationType, subtype: line.subtype, app: line.bundleId,
             environment: line.environment.rawValue, recorded: Moment(line.recordedAt, now: now), source: line.source,
-            isStale: !line.hasAdvanced, address: "/notifications/\(line.notificationUUID.uuidString.lowercased())")
+            isStale: !line.hasAdvanced,
+            late: line.isLate ? TimeSpan.age(line.deliverySeconds ?? 0) : nil,
+            address: "/notifications/\(line.notificationUUID.uuidString.lowercased())")
     }
 
     static let types = [

@@ -138,7 +138,7 @@ struct PurchaseScreen: Sendable {
                 steps: timeline.prefix(Self.limit).reversed().map { Self.step($0, periods, masking, now) },
                 notifications: lines.prefix(Self.limit).reversed().map { Self.notification($0, now) },
                 refunds: refunds.map { RefundScreens.Row($0, masking, now) }, hasRefunds: !refunds.isEmpty,
-                facts: Self.facts(subscription, masking, now), odd: odd, hasOdd: !odd.isEmpty,
+                facts: Self.facts(view, masking, now), odd: odd, hasOdd: !odd.isEmpty,
                 isCut: timeline.count > Self.limit || lines.count > Self.limit,
                 refreshed: view.refresh.map { Self.refreshed($0, now) },
                 forms: masking.isOn
@@ -180,7 +180,8 @@ struct PurchaseScreen: Sendable {
             address: "/notifications/\(line.notificationUUID.uuidString.lowercased())")
     }
 
-    private static func facts(_ subscription: Subscription, _ masking: Masking, _ now: Date) -> [Fact] {
+    private static func facts(_ view: PurchaseView, _ masking: Masking, _ now: Date) -> [Fact] {
+        let subscription = view.subscription
         func fact(_ name: String, _ value: String?) -> Fact? { value.map { Fact(name: name, value: $0) } }
         func date(_ name: String, _ date: Date?) -> Fact? { fact(name, date.map { Moment($0, now: now).text }) }
         let (transaction, renewal) = (subscription.transaction, subscription.renewal)
@@ -199,12 +200,25 @@ struct PurchaseScreen: Sendable {
             fact(
                 "commitment",
                 Commitment(transaction: transaction, renewal: renewal).map { $0.text(transaction, renewal) }),
+            fact("prices", view.prices.text),
+            fact(
+                "messages in the app",
+                view.messages.isEmpty ? nil : view.messages.map(\.sentence).joined(separator: "; ")),
+            fact("unpaid time", Self.unpaid(view, now)),
             fact("auto-renew", renewal?.autoRenewStatus.map { $0 ? "on" : "off" }),
             fact("next product", renewal?.autoRenewProductId), date("renewalDate", renewal?.renewalDate),
             fact("billing retry", renewal?.isInBillingRetry.map { $0 ? "yes" : "no" }),
             date("grace period until", renewal?.gracePeriodExpiresDate),
             fact("Apple's id of the customer", masking.id(transaction?.appTransactionId)),
         ].compactMap { $0 }
+    }
+
+    private static func unpaid(_ view: PurchaseView, _ now: Date) -> String? {
+        guard !view.unpaidSpans.isEmpty else { return nil }
+        return view.unpaidSpans.map { span in
+            let length = TimeSpan.text(seconds: Int(span.end.timeIntervalSince(span.start)))
+            return "\(length) from \(Moment(span.start, now: now).text)"
+        }.joined(separator: "; ")
     }
 
     private static func refreshed(_ refresh: RefreshStore.Refresh, _ now: Date) -> String {

@@ -79,8 +79,9 @@ struct TestNotificationProgress: Sendable, Encodable {
         }
         guard last.isSuccess else {
             return
-                "Apple could not deliver the test notification: \(last.result); check the URL in App Store Connect, the "
-                + "firewall (17.0.0.0/8), TLS and the load balancer"
+                "Apple could not deliver the test notification: \(last.result); check "
+                + "\(SendAttemptResult(rawValue: last.result).remedy ?? "the URL in App Store Connect"), and the URL in App "
+                + "Store Connect"
         }
         return "Apple received 200, but the ledger does not have it: see storekeeper status and dead-letters list"
     }

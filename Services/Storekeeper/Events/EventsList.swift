@@ -2,6 +2,7 @@ import ArgumentParser
 import Commands
 import Contracts
 import Foundation
+import Operations
 import Storage
 import Subscriptions
 
@@ -97,6 +98,10 @@ struct EventRow: ListedRow {
     var transactionId: String?
     var signedAt: Date?
     var receivedAt: Date
+    /// From Apple's signature to the receipt, of what Apple posted itself.
+    var deliverySeconds: Double?
+    /// Whether an earlier attempt of Apple's must have failed.
+    var isLate: Bool
     var recordedAt: Date
     var source: String
     var hasAdvanced: Bool
@@ -112,6 +117,8 @@ struct EventRow: ListedRow {
         transactionId = line.transactionId
         signedAt = line.signedDate
         receivedAt = line.receivedAt
+        deliverySeconds = line.deliverySeconds
+        isLate = line.isLate
         recordedAt = line.recordedAt
         source = line.source
         hasAdvanced = line.hasAdvanced
@@ -120,12 +127,13 @@ struct EventRow: ListedRow {
 
     static let columns: [TextTable.Column] = [
         "recorded", "uuid", "type", "subtype", "environment", "purchase", "app", "source",
+        "late by",
     ]
 
     var cells: [String] {
         [
             recordedAt.text, notificationUUID, notificationType, subtype ?? "-", environment,
-            originalTransactionId ?? "-", bundleId, source,
+            originalTransactionId ?? "-", bundleId, source, isLate ? TimeSpan.age(deliverySeconds ?? 0) : "-",
         ]
     }
 }

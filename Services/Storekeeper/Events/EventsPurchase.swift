@@ -56,6 +56,12 @@ struct PurchaseSheet: Encodable {
     var expiresAt: Date?
     /// Of a subscription that is paid in parts: which payment of how many, until when the customer is bound, what the next costs.
     var commitment: String?
+    /// The first, current and next price.
+    var prices: String?
+    /// The messages that StoreKit has for the customer in the app.
+    var messages: [String]
+    /// Time without payment between paid periods.
+    var unpaid: [String]
     var state: String
     var givesAccess: Bool
     /// Why there is access, or why there is none.
@@ -84,6 +90,12 @@ struct PurchaseSheet: Encodable {
         expiresAt = known.transaction?.expiresDate
         commitment = Commitment(transaction: known.transaction, renewal: known.renewal)
             .map { $0.text(known.transaction, known.renewal) }
+        prices = view.prices.text
+        messages = view.messages.map { "\($0.rawValue): \($0.sentence)" }
+        unpaid = view.unpaidSpans.map { span in
+            let length = TimeSpan.text(seconds: Int(span.end.timeIntervalSince(span.start)))
+            return "\(span.start.text) to \(span.end.text), \(length)"
+        }
         self.state = state.rawValue
         givesAccess = period != nil
         reason = period?.reason ?? state.rawValue
@@ -102,11 +114,12 @@ struct PurchaseSheet: Encodable {
             ("purchase", originalTransactionId), ("environment", environment), ("app", bundleId),
             ("product", productId), ("transaction", transactionId),
             ("migrated", previousOriginalTransactionId.map { "from purchase \($0)" }), ("ends", expiresAt?.text),
-            ("commitment", commitment),
+            ("commitment", commitment), ("prices", prices),
             ("state", state),
             ("access", "\(access) (\(reason))"), ("notifications", "\(notifications)"),
         ]
-        return facts + anomalies.map { ("anomaly", $0) } + gaps.map { ("gap", $0) }
+        return facts + messages.map { ("message", $0) } + unpaid.map { ("unpaid", $0) }
+            + anomalies.map { ("anomaly", $0) } + gaps.map { ("gap", $0) }
             + conflicts.map { ("conflict", "\($0) arrived with other content, too") }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Commands
 import Foundation
+import Operations
 import Storage
 import Subscriptions
 
@@ -41,7 +42,13 @@ struct EventsShow: Subcommand {
             ("uuid", event.notificationUUID), ("type", event.notificationType), ("subtype", event.subtype),
             ("says", row.says), ("environment", event.environment), ("app", event.bundleId),
             ("purchase", event.originalTransactionId), ("transaction", event.transactionId),
-            ("signed", event.signedAt?.text), ("received", event.receivedAt.text), ("recorded", event.recordedAt.text),
+            ("signed", event.signedAt?.text), ("received", event.receivedAt.text),
+            (
+                "late",
+                event.isLate
+                    ? "by \(TimeSpan.age(event.deliverySeconds ?? 0)): an earlier attempt of Apple's failed" : nil
+            ),
+            ("recorded", event.recordedAt.text),
             ("source", event.source),
             (
                 "effect",

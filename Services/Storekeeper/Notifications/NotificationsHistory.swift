@@ -74,7 +74,7 @@ struct NotificationsHistory: Subcommand {
 
 /// A notification in Apple's history. What the payload says of itself is not verified.
 struct HistoryRow: ListedRow {
-    static let columns: [TextTable.Column] = ["signed", "type", "uuid", "attempts", "last result", "ledger"]
+    static let columns: [TextTable.Column] = ["signed", "type", "uuid", "attempts", "last result", "ledger", "check"]
 
     var notificationUUID: String?
     var notificationType: String?
@@ -88,6 +88,8 @@ struct HistoryRow: ListedRow {
     struct Attempt: Encodable {
         var date: Date?
         var result: String?
+        /// What to check; nil after a success.
+        var remedy: String?
     }
 
     var id: UUID? { notificationUUID.flatMap { UUID(uuidString: $0) } }
@@ -98,8 +100,10 @@ struct HistoryRow: ListedRow {
         notificationType = claim?.notificationType
         subtype = claim?.subtype
         signedDate = claim?.signedDate
-        attempts = item.sendAttempts.map { Attempt(date: $0.attemptDate, result: $0.sendAttemptResult?.rawValue) }
-            .sorted { ($0.date ?? .distantPast) < ($1.date ?? .distantPast) }
+        attempts = item.sendAttempts.map {
+            Attempt(date: $0.attemptDate, result: $0.sendAttemptResult?.rawValue, remedy: $0.sendAttemptResult?.remedy)
+        }
+        .sorted { ($0.date ?? .distantPast) < ($1.date ?? .distantPast) }
     }
 
     var cells: [String] {
@@ -107,6 +111,7 @@ struct HistoryRow: ListedRow {
         return [
             signedDate?.text ?? "-", kind.isEmpty ? "-" : kind, notificationUUID ?? "-", "\(attempts.count)",
             attempts.last?.result ?? "-", isRecorded.map { $0 ? "yes" : "MISSING" } ?? "-",
+            attempts.last?.remedy ?? "-",
         ]
     }
 }

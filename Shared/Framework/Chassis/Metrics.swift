@@ -135,6 +135,11 @@ extension Metric {
         "storekeeper_genuine_notifications_total",
         "Notifications that Apple posted and signed, without test notifications.",
         ["bundle", "environment"])
+    /// Those above 600 s are repetitions of deliveries that failed.
+    public static let deliveryDelay = histogram(
+        "storekeeper_notification_delivery_delay_seconds",
+        "Time from Apple's signature to the receipt of a notification that Apple posted, by type.", ["type"],
+        buckets: [1, 5, 30, 60, 600, 3600, 7200, 50_400, 144_000, 320_400, 604_800])
     /// The effect of a notification on the ledger.
     public static let ledgerOutcomes = counter(
         "storekeeper_ledger_outcomes_total",
@@ -307,7 +312,8 @@ extension Metric {
         apiUploads, apiAnswer, consoleAnswers, consoleAnswer, stageRecords, stageBatch, stageBatchSize,
         stageRetries, workerStalled, batchesFenced, deadLetters, lagRecords, lagSeconds, recordsExpired, topicRestarts,
         rebalances, producerFatal, brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked,
-        unknownApps, trustReloads, genuineNotifications, ledgerOutcomes, webhookToState, sharedAccounts, published,
+        unknownApps, trustReloads, genuineNotifications, deliveryDelay, ledgerOutcomes, webhookToState, sharedAccounts,
+        published,
         publisherRetries, webhookRequests, webhooksGivenUp, webhooksWaiting, webhookOldestWaiting, webhookPlaces,
         webhookEndpoints, changeToWebhook, apiRequests, historyItems, recovered, sendAttempts, windowsClosed,
         recoveryRequests,

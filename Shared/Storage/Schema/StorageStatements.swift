@@ -53,7 +53,7 @@ public enum StorageStatements {
     private static let api =
         ClientKeyStore.statements + IdempotencyStore.statements + EntitlementStore.statements
         + PurchasePages.statements + EventFeed.statements + CustomerRecords.statements + SearchStore.statements
-        + ProductTransactionStore.statements
+        + ProductTransactionStore.statements + PriceReports.statements
         + RefreshStore.statements + EntitlementDefinitionStore.statements + ConsentStore.statements
         + AccountAppStore.statements + ErasureStore.statements + TransferStore.statements
 

@@ -35,7 +35,7 @@ extension Commitment {
     }
 
     /// `9.990 EUR`.
-    static func money(_ milliunits: Int64, _ currency: String?) -> String {
+    package static func money(_ milliunits: Int64, _ currency: String?) -> String {
         let (units, rest) = milliunits.magnitude.quotientAndRemainder(dividingBy: 1000)
         let digits = String(rest)
         let padding = String(repeating: "0", count: 3 - digits.utf8.count)
