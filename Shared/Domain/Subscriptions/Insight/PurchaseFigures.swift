@@ -126,7 +126,7 @@ package struct PurchaseFigures: Sendable, Equatable {
         var (all, unbroken, isUnbroken) = (1, 1, true)
         for (before, next) in zip(periods, periods.dropFirst()) {
             let gap = next.startsAt.timeIntervalSince(before.endsAt ?? .forever)
-            if gap >= AccessScheduleBuilder.shortestHole, next.isPurchase || gap > BillingRules.billingRetry {
+            if gap >= AccessScheduleBuilder.shortestHole, next.isPurchase || gap > before.billingRetry {
                 isUnbroken = false
             }
             guard next.startsAt.timeIntervalSince(before.paidUntil) > -AccessScheduleBuilder.shortestHole else {

@@ -20,6 +20,8 @@ package struct RevenuePeriod: Sendable, Hashable {
     package var addsSeats: Bool
     /// Whether the customer bought it, and no renewal did. False where Apple does not say.
     package var isPurchase: Bool
+    /// How long Apple tries to charge the renewal after it. Seconds.
+    package var billingRetry: Double
 
     /// Whether it counts at a moment.
     package func contains(_ moment: Date) -> Bool { startsAt <= moment && (endsAt.map { moment < $0 } ?? true) }
@@ -73,6 +75,7 @@ package struct RevenuePeriod: Sendable, Hashable {
         self.value = value
         self.addsSeats = addsSeats
         isPurchase = facts.reason == "PURCHASE"
+        billingRetry = BillingRules.billingRetry(of: facts.billingPlanType)
     }
 
     /// Apple signs one moment with and without a fraction of a second, which is no end of a subscription.
