@@ -35,14 +35,14 @@ struct EventHandlers: Sendable {
         let bundleIds = try request.bundleIds()
         let start = try position(request.query["after"], otherwise: 0)
         let limit = Int(request.number("limit") ?? Self.standardLimit)
-        let events = try await events(after: start, request, bundleIds, limit: limit)
-        let next = try cursor.text("\(events.last?.id ?? start)", of: Self.list)
+        let page = try await page(after: start, request, bundleIds, limit: limit)
+        let next = try cursor.text("\(page.position)", of: Self.list)
         return APIResponse { json in
             json.beginArray("data")
-            for event in events { json.element(raw: Self.json(event.message)) }
+            for event in page.events { json.element(raw: Self.json(event.message)) }
             json.endArray()
             json.member("nextCursor", next)
-            json.member("hasMore", events.count == limit)
+            json.member("hasMore", page.hasMore)
         }
     }
 
@@ -76,30 +76,33 @@ struct EventHandlers: Sendable {
         // A stream outlives its key by no more than a request would. A process that is told to stop does not wait for readers:
         // they go on elsewhere with Last-Event-ID.
         while keys.isActive(request.key.id), !Task.isShuttingDownGracefully {
-            let events = try await events(after: position, request, bundleIds, limit: Int(Self.standardLimit))
-            for event in events {
-                position = event.id
+            let page = try await page(after: position, request, bundleIds, limit: Int(Self.standardLimit))
+            for event in page.events {
                 let id = try cursor.text("\(event.id)", of: Self.list)
                 let data = String(decoding: Self.json(event.message), as: UTF8.self)
                 try await writer.write(ByteBuffer(string: "id: \(id)\nevent: subscription.changed\ndata: \(data)\n\n"))
             }
-            looks = events.isEmpty ? looks + 1 : 0
+            position = page.position
+            looks = page.events.isEmpty ? looks + 1 : 0
             if looks >= Self.looksUntilComment {
                 looks = 0
                 try await writer.write(ByteBuffer(string: ": no news\n\n"))
             }
-            if events.isEmpty { try await sleep(Self.interval) }
+            if page.events.isEmpty, !page.hasMore { try await sleep(Self.interval) }
         }
     }
 
-    private func events(
+    /// Also a stream, which is written after its request was answered, takes its turns as the key.
+    private func page(
         after id: Int64, _ request: APIRequest, _ bundleIds: [String]?, limit: Int
-    ) async throws -> [(id: Int64, message: SubscriptionChanged)] {
+    ) async throws -> EventFeed.Page {
         let horizon = try horizon.id()
-        guard id < horizon else { return [] }
-        return try await database.withConnection { connection in
-            try await EventFeed(connection).events(
-                after: id, upTo: horizon, in: request.key.environment, bundleIds: bundleIds, limit: limit)
+        guard id < horizon else { return EventFeed.Page(events: [], position: id, hasMore: false) }
+        return try await ServedKey.$id.withValue(request.key.id) {
+            try await database.withConnection { connection in
+                try await EventFeed(connection).page(
+                    after: id, upTo: horizon, in: request.key.environment, bundleIds: bundleIds, limit: limit)
+            }
         }
     }
 

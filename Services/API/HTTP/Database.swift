@@ -6,7 +6,8 @@ import struct Foundation.UUID
 /// The connections that all requests share.
 ///
 /// Look-ups that arrive while every connection is busy go into the next round trip together: under load a round trip
-/// carries many questions, and without load none waits. What waits is served in turns by key.
+/// carries many questions, and without load none waits. What waits is served in turns by key, and no key borrows more than half
+/// of the connections, rounded up: the slow statements of one do not stop the others.
 final class Database: Sendable {
     private typealias Query = (command: Command, answer: CheckedContinuation<Rows, any Error>)
 
@@ -14,8 +15,15 @@ final class Database: Sendable {
         var idle: [PostgresConnection]
         var queries = FairQueue<Query>()
         var loans = FairQueue<CheckedContinuation<PostgresConnection, Never>>()
+        /// Connections on loan, by key.
+        var lent: [UUID: Int] = [:]
         /// Loans and look-ups take turns: neither waits for all of the other.
         var isLoansTurn = true
+
+        mutating func takeBack(from key: UUID) {
+            let left = (lent[key] ?? 0) - 1
+            lent[key] = left > 0 ? left : nil
+        }
     }
 
     /// In one round trip. More would make the first wait for the last.
@@ -27,6 +35,8 @@ final class Database: Sendable {
 
     private let state: Mutex<State>
     private let connections: [PostgresConnection]
+    /// Connections that one key may have on loan at a time.
+    private var share: Int { (connections.count + 1) / 2 }
 
     init(_ connections: [PostgresConnection]) {
         self.connections = connections
@@ -49,21 +59,31 @@ final class Database: Sendable {
         }
     }
 
-    /// Lends a connection for what needs one to itself, such as a transaction.
+    /// Lends a connection for what needs one to itself, such as a transaction. A loan within a loan may wait forever.
     func withConnection<Value>(
         isolation: isolated (any Actor)? = #isolation, _ body: (PostgresConnection) async throws -> Value
     ) async rethrows -> Value {
+        let key = ServedKey.id ?? .zero
         let connection = await withCheckedContinuation { loan in
-            let connection = state.withLock { state in
-                let connection = state.idle.popLast()
-                if connection == nil { state.loans.append(loan, of: ServedKey.id ?? .zero) }
+            let connection = state.withLock { state -> PostgresConnection? in
+                guard mayBorrow(key, state.lent), let connection = state.idle.popLast() else {
+                    state.loans.append(loan, of: key)
+                    return nil
+                }
+                state.lent[key, default: 0] += 1
                 return connection
             }
             if let connection { loan.resume(returning: connection) }
         }
-        defer { Task { await self.serve(connection) } }
+        defer {
+            state.withLock { $0.takeBack(from: key) }
+            Task { await self.serve(connection) }
+        }
         return try await body(connection)
     }
+
+    /// The service's own work is not limited.
+    private func mayBorrow(_ key: UUID, _ lent: [UUID: Int]) -> Bool { key == .zero || lent[key] ?? 0 < share }
 
     /// Closes all connections; the next look-up would connect again.
     func close() async {
@@ -75,9 +95,11 @@ final class Database: Sendable {
         while true {
             let queries = state.withLock { state -> [Query] in
                 let isLoansTurn = state.isLoansTurn || state.queries.isEmpty
-                if isLoansTurn, let loan = state.loans.popFirst() {
+                let lent = state.lent
+                if isLoansTurn, let loan = state.loans.popFirst(where: { mayBorrow($0, lent) }) {
                     state.isLoansTurn = false
-                    loan.resume(returning: connection)
+                    state.lent[loan.key, default: 0] += 1
+                    loan.element.resume(returning: connection)
                     return []
                 }
                 state.isLoansTurn = true

@@ -15,11 +15,21 @@ struct FairQueue<Element> {
         count += 1
     }
 
-    mutating func popFirst() -> Element? {
-        guard let key = turns.popFirst(), let element = lines[key]?.popFirst() else { return nil }
-        if lines[key]?.isEmpty ?? true { lines[key] = nil } else { turns.append(key) }
-        count -= 1
-        return element
+    mutating func popFirst() -> Element? { popFirst { _ in true }?.element }
+
+    /// The next work of a key that may have a turn; the other keys miss one.
+    mutating func popFirst(where isAllowed: (UUID) -> Bool) -> (key: UUID, element: Element)? {
+        for _ in 0..<lines.count {
+            guard let key = turns.popFirst() else { return nil }
+            guard isAllowed(key), let element = lines[key]?.popFirst() else {
+                turns.append(key)
+                continue
+            }
+            if lines[key]?.isEmpty ?? true { lines[key] = nil } else { turns.append(key) }
+            count -= 1
+            return (key, element)
+        }
+        return nil
     }
 
     /// At most so many, in the order of ``popFirst()``.

@@ -67,6 +67,40 @@ package struct EventFeed: Sendable {
         }
     }
 
+    /// What one look at the feed reads.
+    package struct Page: Sendable {
+        /// In the order of their ids.
+        package var events: [(id: Int64, message: SubscriptionChanged)]
+        /// The id after which the next look goes on.
+        package var position: Int64
+        /// Whether ids up to the horizon are left to read.
+        package var hasMore: Bool
+
+        package init(events: [(id: Int64, message: SubscriptionChanged)], position: Int64, hasMore: Bool) {
+            self.events = events
+            self.position = position
+            self.hasMore = hasMore
+        }
+    }
+
+    /// Ids that one look reads at most. A reader whose events are rare would otherwise scan all rows of all apps, again with
+    /// each look.
+    package static let span: Int64 = 50_000
+
+    /// The next events after an id, among as many ids as one look reads. No id up to the horizon can appear any more, so the next
+    /// look goes on behind ids that are of other apps.
+    /// - Parameter bundleIds: nil means all apps.
+    package func page(
+        after id: Int64, upTo horizon: Int64, in environment: StoreEnvironment, bundleIds: [String]?, limit: Int,
+        span: Int64 = Self.span
+    ) async throws -> Page {
+        guard id < horizon else { return Page(events: [], position: id, hasMore: false) }
+        let end = horizon - id > span ? id + span : horizon
+        let events = try await events(after: id, upTo: end, in: environment, bundleIds: bundleIds, limit: limit)
+        let position = events.count < limit ? end : events.last?.id ?? end
+        return Page(events: events, position: position, hasMore: position < horizon)
+    }
+
     static let statements = [greatest, snapshot, events]
 
     private static let greatest = Statement(

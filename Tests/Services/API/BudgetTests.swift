@@ -139,6 +139,58 @@ import Testing
         #expect(queue.popFirst() == nil && queue.isEmpty)
     }
 
+    @Test func `FairQueue passes over keys that may have no turn`() {
+        var queue = FairQueue<Int>()
+        let (first, second) = (UUID(), UUID())
+        queue.append(0, of: first)
+        queue.append(1, of: first)
+        queue.append(1000, of: second)
+        #expect(queue.popFirst(where: { $0 == second })?.element == 1000)
+        #expect(queue.popFirst(where: { $0 == second }) == nil && queue.count == 2)
+        #expect(queue.popFirst(2) == [0, 1] && queue.isEmpty)
+    }
+
+    @Test func `Database lends one key at most half of its connections, and serves all its work`() async throws {
+        try await TestDatabase.use { configuration in
+            let connections = (0..<4).map { _ in TestDatabase.connection(configuration) }
+            let database = Database(connections)
+            let (loans, id) = (Loans(), UUID())
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<40 {
+                    group.addTask {
+                        try await ServedKey.$id.withValue(id) {
+                            try await database.withConnection { connection in
+                                loans.begin()
+                                defer { loans.end() }
+                                try await connection.run(unsafeScript: "select 1")
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(loans.count == 40 && loans.most <= 2)
+            await database.close()
+        }
+    }
+
+    /// How many connections were on loan.
+    private final class Loans: Sendable {
+        private let state = Mutex((count: 0, now: 0, most: 0))
+        var count: Int { state.withLock { $0.count } }
+        var most: Int { state.withLock { $0.most } }
+
+        func begin() {
+            state.withLock { state in
+                state.count += 1
+                state.now += 1
+                state.most = max(state.most, state.now)
+            }
+        }
+
+        func end() { state.withLock { $0.now -= 1 } }
+    }
+
     /// What was done, in order.
     private final class Order: Sendable {
         private let done = Mutex<[String]>([])

@@ -39,6 +39,47 @@ struct EventTests {
         }
     }
 
+    @Test func `Events of others are read once: the cursor of a page without events is behind them`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                let key = try await api.key()
+                try await state.subscribed()
+                try await state.subscribed("DID_RENEW", nil, from: 0, to: 2000, transaction: "4")
+                try await api.eventsAreDecided()
+                let quiet = try await api.key(bundleIds: ["com.example.other"])
+                let page = try await api.get("/v1/events", key: quiet)
+                #expect(ids(page).isEmpty && page.json?["hasMore"]?.bool == false)
+                let next = try #require(page.json?["nextCursor"]?.string)
+                #expect(ids(try await api.get("/v1/events?after=\(next)", key: key)).isEmpty)
+            }
+        }
+    }
+
+    @Test func `One look reads a span of ids, and says whether some are left`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                try await state.subscribed(environment: .production)
+                try await state.subscribed(purchase: "2", environment: .production)
+                let third = try await state.subscribed(purchase: "3")
+                let feed = EventFeed(state.connection)
+                let horizon = try await feed.reading().greatest
+                func page(after id: Int64, limit: Int = 100, span: Int64) async throws -> EventFeed.Page {
+                    try await feed.page(
+                        after: id, upTo: horizon, in: .sandbox, bundleIds: nil, limit: limit, span: span)
+                }
+                let first = try await page(after: horizon - 3, span: 2)
+                #expect(first.events.isEmpty && first.position == horizon - 1 && first.hasMore)
+                let second = try await page(after: first.position, span: 2)
+                #expect(second.events.map(\.message.notificationUUID) == [third])
+                #expect(second.position == horizon && !second.hasMore)
+                let end = try await page(after: horizon, span: 2)
+                #expect(end.events.isEmpty && end.position == horizon && !end.hasMore)
+                let full = try await page(after: 0, limit: 1, span: .max)
+                #expect(full.events.count == 1 && full.position == full.events[0].id)
+            }
+        }
+    }
+
     @Test func `Events are gone on from by the sequence of any message, in the feed, the timeline and the topic`()
         async throws
     {
