@@ -61,7 +61,8 @@ package struct AccountAppStore: Sendable {
         try await repeating {
             try await connection.transaction { transaction in
                 _ = try transaction.pipeline(
-                    [ErasedAccounts.command(among: [])] + OwnershipLock.commands([Self.lock(on: app.identity, scope)]))
+                    [ErasedAccounts.command(among: [])]
+                        + OwnershipLock.commands([.appTransaction(app.identity, of: scope)]))
                 let inputs = try Self.inputs(of: app.identity, scope, in: transaction)
                 let claims = inputs.claims
                 // Claims of one moment count in the order in which they came.
@@ -84,14 +85,11 @@ package struct AccountAppStore: Sendable {
         }
     }
 
-    private static func lock(on identity: String, _ app: CoverageStore.App) -> String {
-        "app \(app.environment.rawValue) \(app.bundleId) \(identity)"
-    }
-
     /// The same for several app transactions, under their locks.
     static func decide(_ identities: [String], _ app: CoverageStore.App, in transaction: PostgresTransaction) throws {
         guard !identities.isEmpty else { return }
-        _ = try transaction.pipeline(OwnershipLock.commands(Set(identities.map { lock(on: $0, app) })))
+        _ = try transaction.pipeline(
+            OwnershipLock.commands(Set(identities.map { OwnershipLock.appTransaction($0, of: app) })))
         for identity in identities { try decide(identity, app, in: transaction) }
     }
 

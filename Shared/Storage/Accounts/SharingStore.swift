@@ -72,7 +72,7 @@ public struct SharingStore: Sendable {
                     Command(
                         Self.setPolicy, environment.rawValue, bundleId, policy.rawValue, time, needsDevice,
                         policy == .standard),
-                    Command(OwnershipLock.all),
+                    OwnershipLock.all(of: CoverageStore.App(environment, bundleId)),
                 ])
                 if let audit { _ = try transaction.pipeline([OperatorActionStore.command(recording: [audit])]) }
             }
@@ -136,7 +136,7 @@ public struct SharingStore: Sendable {
         _ token: UUID, of app: CoverageStore.App, at time: Date, in transaction: PostgresTransaction
     ) throws {
         let reached = try transaction.pipeline([
-            Command(OwnershipLock.all), OwnershipStore.command(reachedFrom: OwnershipChange(), account: (token, app)),
+            OwnershipLock.all(of: app), OwnershipStore.command(reachedFrom: OwnershipChange(), account: (token, app)),
         ])[1]
         try OwnershipStore.decide(
             OwnershipChange(try OwnershipStore.purchases(reached).map(\.id), of: app), at: time, in: transaction)

@@ -47,53 +47,82 @@ struct OwnershipChange: Sendable {
         customers.formUnion(other.customers)
     }
 
-    /// What is locked for it, see ``OwnershipLock``.
-    var locks: Set<String> {
+    /// What is locked for it.
+    var locks: Set<OwnershipLock> {
         Set(purchases.map(OwnershipLock.purchase)).union(customers.map(OwnershipLock.customer))
     }
 }
 
-/// Locks, until a transaction ends, against other transactions that decide about the same Apple account.
+/// A lock, until a transaction ends, against other transactions that decide about the same Apple account.
 ///
 /// Two transactions that change different purchases of one Apple account share the id of a customer. A transaction writes what it
 /// changes, locks, and reads only then what decides, so the later one sees what the earlier one has changed. Many locks would fill
-/// the server's table of locks, so a large change takes one lock on all Apple accounts, as the last step before its commit; small ones
-/// hold that lock together.
-enum OwnershipLock {
-    /// More names than this take the lock on all Apple accounts.
+/// the server's table of locks, so a large change takes one lock on all Apple accounts of an app in its environment, as the last step
+/// before its commit; small ones hold that lock together. A large change of one app, or in the Sandbox, holds up no other app.
+struct OwnershipLock: Hashable, Sendable {
+    /// One transaction locks no more names than this.
     private static let most = 100
 
-    static func purchase(_ name: OwnershipChange.Name) -> String { "purchase \(text(name))" }
+    /// The app and environment of what is locked.
+    let app: CoverageStore.App
+    private let name: String
 
-    static func customer(_ name: OwnershipChange.Name) -> String { "customer \(text(name))" }
-
-    private static func text(_ name: OwnershipChange.Name) -> String {
-        "\(name.app.environment.rawValue) \(name.app.bundleId) \(name.id)"
+    private init(_ kind: String, _ id: String, of app: CoverageStore.App) {
+        self.app = app
+        name = "\(kind) \(Self.text(app)) \(id)"
     }
 
-    static func commands(_ names: Set<String>) -> [Command] {
-        isAll(names.count) ? [Command(all)] : [Command(shared), Command(named, names.sorted())]
+    static func purchase(_ name: OwnershipChange.Name) -> OwnershipLock {
+        OwnershipLock("purchase", name.id, of: name.app)
     }
 
-    /// Whether a transaction with so many names has locked all Apple accounts.
-    static func isAll(_ count: Int) -> Bool { count > most }
+    static func customer(_ name: OwnershipChange.Name) -> OwnershipLock {
+        OwnershipLock("customer", name.id, of: name.app)
+    }
 
-    static let statements = [all, shared, named]
+    /// - Parameter identity: of an app transaction, see ``AccountAppStore``.
+    static func appTransaction(_ identity: String, of app: CoverageStore.App) -> OwnershipLock {
+        OwnershipLock("app", identity, of: app)
+    }
+
+    private static func text(_ app: CoverageStore.App) -> String { "\(app.environment.rawValue) \(app.bundleId)" }
+
+    /// In one order, the apps before the names, so that two transactions do not wait for each other.
+    static func commands(_ locks: Set<OwnershipLock>) -> [Command] {
+        let wholly = apps(lockedWhollyFor: locks)
+        let sorted = Set(locks.map(\.app)).sorted { text($0) < text($1) }
+        let names = locks.filter { !wholly.contains($0.app) }.map(\.name).sorted()
+        return sorted.map { wholly.contains($0) ? all(of: $0) : Command(shared, text($0)) }
+            + (names.isEmpty ? [] : [Command(named, names)])
+    }
+
+    /// The apps of which a transaction with these locks locks all Apple accounts: of several apps, those with more than their share
+    /// of the names.
+    static func apps(lockedWhollyFor locks: Set<OwnershipLock>) -> Set<CoverageStore.App> {
+        guard locks.count > most else { return [] }
+        let counts = locks.reduce(into: [CoverageStore.App: Int]()) { $0[$1.app, default: 0] += 1 }
+        return Set(counts.filter { $0.value > most / counts.count }.keys)
+    }
+
+    /// Locks all Apple accounts of an app. Also before a change that concerns all of its purchases: it waits for all transactions that
+    /// decide by what was before.
+    static func all(of app: CoverageStore.App) -> Command { Command(exclusive, text(app)) }
+
+    static let statements = [exclusive, shared, named]
 
     /// Before the locks, so that they can be given back.
     static let begin = Statement("ownership-lock-begin", "savepoint ownership")
     static let end = Statement("ownership-lock-end", "release savepoint ownership")
     static let giveBack = Statement("ownership-lock-give-back", "rollback to savepoint ownership")
 
-    /// Also before a change that concerns all purchases of an app: it waits for all transactions that decide by what was before.
-    static let all = Statement(
-        "ownership-lock-all", "select pg_advisory_xact_lock(hashtextextended(current_schema() || ' ownership', 0))")
+    private static let exclusive = Statement(
+        "ownership-lock-all",
+        "select pg_advisory_xact_lock(hashtextextended(current_schema() || ' ownership ' || $1::text, 0))")
 
     private static let shared = Statement(
         "ownership-lock-shared",
-        "select pg_advisory_xact_lock_shared(hashtextextended(current_schema() || ' ownership', 0))")
+        "select pg_advisory_xact_lock_shared(hashtextextended(current_schema() || ' ownership ' || $1::text, 0))")
 
-    /// In one order, so that two transactions with the same names do not wait for each other.
     private static let named = Statement(
         "ownership-lock-named",
         """

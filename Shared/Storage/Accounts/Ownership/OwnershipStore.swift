@@ -27,16 +27,17 @@ enum OwnershipStore {
     private static func lockedInputs(
         of change: OwnershipChange, in transaction: PostgresTransaction
     ) throws -> [CoverageStore.App: OwnershipInputs] {
-        var names = change.locks
+        var locks = change.locks
         while true {
-            _ = try transaction.pipeline([Command(OwnershipLock.begin)] + OwnershipLock.commands(names))
+            _ = try transaction.pipeline([Command(OwnershipLock.begin)] + OwnershipLock.commands(locks))
             let inputs = try inputs(of: change, in: transaction)
             let customers = inputs.flatMap { app, inputs in
                 inputs.customers.map { OwnershipLock.customer(OwnershipChange.Name(app: app, id: $0)) }
             }
-            let count = names.count
-            names.formUnion(customers)
-            if names.count == count || OwnershipLock.isAll(count) { return inputs }
+            let wholly = OwnershipLock.apps(lockedWhollyFor: locks)
+            let missing = customers.filter { !wholly.contains($0.app) && !locks.contains($0) }
+            if missing.isEmpty { return inputs }
+            locks.formUnion(missing)
             _ = try transaction.pipeline([Command(OwnershipLock.giveBack)])
         }
     }

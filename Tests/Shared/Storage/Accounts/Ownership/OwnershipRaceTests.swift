@@ -13,6 +13,47 @@ import Testing
     private static let scope = CoverageStore.App(.production, app)
     private static let customers = ["70", "71", "72"]
 
+    /// The advisory locks that a transaction has, by their keys: whether each is exclusive.
+    private static func held(
+        _ connection: PostgresConnection, _ counts: (app: CoverageStore.App, purchases: Int)...
+    ) async throws -> [Int64: Bool] {
+        let locks = counts.reduce(into: OwnershipChange()) { change, one in
+            change.formUnion(OwnershipChange((0..<one.purchases).map { "\($0)" }, of: one.app))
+        }.locks
+        return try await connection.transaction { transaction in
+            _ = try transaction.pipeline(OwnershipLock.commands(locks))
+            let rows = try transaction.execute(
+                Statement(
+                    unsafeSQL: """
+                        select classid::bigint << 32 | objid::bigint as id, mode = 'ExclusiveLock' as is_exclusive
+                        from pg_locks
+                        where locktype = 'advisory' and pid = pg_backend_pid()
+                        """))
+            return try rows.reduce(into: [:]) { held, row in
+                let id = try row.value("id", as: Int64.self)
+                held[id] = try row.value("is_exclusive", as: Bool.self)
+            }
+        }
+    }
+
+    @Test func `A large change locks one app in one environment, and no other waits for it`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            let sandbox = CoverageStore.App(.sandbox, Self.app)
+            let large = try await Self.held(connection, (sandbox, 101))
+            #expect(large.count == 1 && large.values.allSatisfy(\.self))
+            // The same app shares the lock; it is free for another environment and another app.
+            let small = try await Self.held(connection, (sandbox, 1))
+            #expect(small.count == 2 && small.contains { large[$0.key] != nil && !$0.value })
+            for app in [Self.scope, CoverageStore.App(.sandbox, "com.example.other")] {
+                let other = try await Self.held(connection, (app, 1))
+                #expect(other.count == 2 && other.keys.allSatisfy { large[$0] == nil })
+            }
+            // Of several apps, the one with the most names is locked wholly.
+            let both = try await Self.held(connection, (sandbox, 99), (Self.scope, 20))
+            #expect(both.count == 22 && large.keys.allSatisfy { both[$0] == true })
+        }
+    }
+
     /// One thing that one connection does.
     private static func act(
         _ connection: PostgresConnection, _ generator: inout SeededGenerator, _ fixtures: inout Fixtures
@@ -27,7 +68,7 @@ import Testing
             day: .random(in: 0..<20, using: &generator), &fixtures)
         switch Int.random(in: 0..<20, using: &generator) {
         case 0..<8:
-            // Some batches are so large that they lock all Apple accounts.
+            // Some batches are so large that they lock all Apple accounts of the app.
             let more = (0..<Int.random(in: 0...1, using: &generator) * 70).map { number in
                 CustomerStoreTests.purchase(
                     "\(id)-\(number)", of: token, by: number == 0 ? customer : "7\(id)-\(number)", day: 1, &fixtures)
