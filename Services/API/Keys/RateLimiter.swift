@@ -19,11 +19,15 @@ final class RateLimiter: Sendable {
 
     /// Requests in a window.
     let quota: Int
-    static let window = 60
+    /// In seconds.
+    private let window: Int
 
     private let buckets = Mutex<[UUID: Bucket]>([:])
 
-    init(quota: Int) { self.quota = quota }
+    init(quota: Int, window: Int = 60) {
+        self.quota = quota
+        self.window = window
+    }
 
     func take(_ key: UUID, at now: ContinuousClock.Instant) -> Decision { decide(key, taking: 1, at: now) }
 
@@ -52,7 +56,7 @@ final class RateLimiter: Sendable {
         }
     }
 
-    private var perSecond: Double { Double(quota) / Double(Self.window) }
+    private var perSecond: Double { Double(quota) / Double(window) }
 
     private func filled(_ bucket: Bucket?, at now: ContinuousClock.Instant) -> Bucket {
         var bucket = bucket ?? Bucket(level: Double(quota), at: now)
@@ -65,7 +69,7 @@ final class RateLimiter: Sendable {
     /// `RateLimit-Policy` and `RateLimit`, as the draft of the IETF has them.
     func headers(_ decision: Decision) -> [(name: String, value: String)] {
         [
-            ("RateLimit-Policy", "\"key\";q=\(quota);w=\(Self.window)"),
+            ("RateLimit-Policy", "\"key\";q=\(quota);w=\(window)"),
             ("RateLimit", "\"key\";r=\(decision.remaining);t=\(decision.seconds)"),
         ]
     }

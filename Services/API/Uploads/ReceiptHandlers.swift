@@ -31,6 +31,8 @@ struct ReceiptHandlers: Sendable {
         let bundleId = try request.allowed(body["bundleId"]?.string ?? "")
         var upload = try services.upload(of: bundleId, device: nil, request, at: clock.now())
         try services.lane.check(request.key)
+        try services.checkRejections(of: request.key, at: clock.instant())
+        try services.questions.check(request.key, at: clock.instant())
         do {
             let named = try await named(in: body, upload, request.key)
             try await ask(named, request.key, &upload)
@@ -83,6 +85,7 @@ struct ReceiptHandlers: Sendable {
             guard let client = services.verifyReceipt else {
                 throw Upload.Rejected(pointer: pointer, reason: rejection.reason.rawValue, detail: rejection.message)
             }
+            services.questions.charge(key, at: clock.instant())
             return try await verified(String(decoding: base64, as: UTF8.self), by: client, upload, at: pointer)
         case .success(let receipt):
             try check(receipt.bundleId, receipt.environment, upload, at: pointer)
@@ -141,7 +144,7 @@ struct ReceiptHandlers: Sendable {
             do throws(AppleQuestion.Failure) {
                 let client = try AppleQuestion.client(
                     services, upload.bundleId, upload.environment, deadline: clock.instant().duration(to: end))
-                let signed = try await AppleQuestion.ask { try await history(of: id, client, before: end) }
+                let signed = try await AppleQuestion.ask { try await history(of: id, key, client, before: end) }
                 parts = signed.enumerated().map { index, part in
                     UnprovenPart(
                         jws: part.jws, kind: part.kind, pointer: "\(pointer)/\(index)", origin: .apple(named.evidence))
@@ -156,12 +159,14 @@ struct ReceiptHandlers: Sendable {
     }
 
     private func history(
-        of id: String, _ client: AppStoreServerAPI, before end: ContinuousClock.Instant
+        of id: String, _ key: ClientKey, _ client: AppStoreServerAPI, before end: ContinuousClock.Instant
     ) async throws -> [(jws: [UInt8], kind: SignedPart)] {
         var signed: [(jws: [UInt8], kind: SignedPart)] = []
+        services.questions.charge(key, for: .transactionHistory, at: clock.instant())
         for try await page in client.transactionHistory(of: id) {
             signed += page.transactions.map { ($0.jws, .transaction) }
             if signed.count >= Self.mostTransactions { break }
+            if page.hasMore { services.questions.charge(key, for: .transactionHistory, at: clock.instant()) }
             guard clock.instant() < end else {
                 throw APIError.unreachable(
                     "the customer's history has more pages than Apple answers while an app waits; `storekeeper backfill` "

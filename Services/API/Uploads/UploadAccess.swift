@@ -20,13 +20,14 @@ struct UploadAccess: Sendable {
     init(_ context: ServiceContext<Configuration>, lane: WorkLane) throws {
         let settings = context.settings
         let rejections = RateLimiter(quota: settings.rejectionLimit)
+        let questions = QuestionBudget(share: settings.apiLimitShare)
         guard let apps = settings.apps else {
             context.logger.notice(
                 "STOREKEEPER_APPS_FILE is not set; uploads and offers are answered 503, all else runs")
             services = UploadServices(
                 verifier: { SignedDataVerifier(trust: TrustStore(), apps: AppRegistry(apps: [])) },
                 record: { _ in throw Problem(.unavailable, "Uploads need STOREKEEPER_APPS_FILE; ask the operator.") },
-                apple: nil, rejections: rejections, lane: lane)
+                apple: nil, rejections: rejections, questions: questions, lane: lane)
             all = []
             return
         }
@@ -48,7 +49,8 @@ struct UploadAccess: Sendable {
             record: { try await producer.producer.send($0.map { ProducerRecord(Topics.received, $0) }) },
             apple: apple?.clients, verifyReceipt: Self.verifyReceipt(settings),
             setsAccountTokens: settings.setsAccountTokens,
-            claimAge: settings.claimAge / .seconds(1), rejections: rejections, lane: lane)
+            claimAge: settings.claimAge / .seconds(1), rejections: rejections, questions: questions,
+            lane: lane)
         all =
             (apple.map { [$0] } ?? []) + [
                 watcher, producer,

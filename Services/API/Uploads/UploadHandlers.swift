@@ -34,6 +34,9 @@ struct UploadHandlers: Sendable {
         let bundleId = try request.allowed(body["bundleId"]?.string ?? "")
         let device = body["deviceVerificationId"]?.string.flatMap { UUID(uuidString: $0) }
         var upload = try services.upload(of: bundleId, device: device, request, at: clock.now())
+        let asked = body["transactionIds"]?.elements ?? []
+        try services.checkRejections(of: request.key, at: clock.instant())
+        if !asked.isEmpty { try services.questions.check(request.key, at: clock.instant()) }
         var parts: [UnprovenPart] = []
         for (name, kind) in [("signedTransactions", SignedPart.transaction), ("signedRenewalInfos", .renewalInfo)] {
             for (index, jws) in (body[name]?.elements ?? []).enumerated() {
@@ -45,7 +48,7 @@ struct UploadHandlers: Sendable {
         }
         try await services.prove(parts, for: request.key, into: &upload)
         let end = clock.instant() + AppleQuestion.patience
-        for (index, item) in (body["transactionIds"]?.elements ?? []).enumerated() {
+        for (index, item) in asked.enumerated() {
             try await ask(item, at: "/transactionIds/\(index)", before: end, request, &upload)
         }
         return try await recorder.answer(
@@ -72,6 +75,7 @@ struct UploadHandlers: Sendable {
         do throws(AppleQuestion.Failure) {
             let client = try AppleQuestion.client(
                 services, upload.bundleId, upload.environment, deadline: clock.instant().duration(to: end))
+            services.questions.charge(request.key, at: clock.instant())
             jws = try await AppleQuestion.ask { try await client.transactionInfo(id).jws }
         } catch {
             return upload.reject(pointer, error.reason, error.detail)

@@ -22,8 +22,19 @@ struct UploadServices: Sendable {
     var claimAge: Double = 72 * 3600
     /// Rejected parts of each key: the users of an app must not keep the prover busy.
     let rejections: RateLimiter
+    /// Questions to Apple that each key causes.
+    let questions: QuestionBudget
     /// Where parts are proven.
     var lane = WorkLane()
+
+    /// Refuses a key whose uploads had too many parts rejected, before anything is proven or asked.
+    func checkRejections(of key: ClientKey, at now: ContinuousClock.Instant) throws(Problem) {
+        let decision = rejections.look(key.id, at: now)
+        guard !decision.isAllowed else { return }
+        throw .exhausted(
+            key, "had \(rejections.quota) parts rejected within a minute", seconds: decision.seconds,
+            "wait \(decision.seconds) s, and upload only what StoreKit signed")
+    }
 
     /// An upload without parts.
     /// - Throws: `Problem` where the request assigns purchases and its key may not.

@@ -92,6 +92,35 @@ import Testing
         }
     }
 
+    // MARK: Budget
+
+    @Test func `A key that has asked Apple as much as one may is refused until it may again; other keys are not`()
+        async throws
+    {
+        try await AppleFixture.with { _, clients in
+            try await UploadFixture.with(apple: clients, questions: 2) { fixture in
+                @Sendable func ask(_ key: String) async throws -> RunningAPI.Answer {
+                    try await fixture.api.send(
+                        "POST", "/v1/transactions", key: key,
+                        json: #"""
+                            {"bundleId":"com.example.reader","transactionIds":[
+                             {"transactionId":"404","environment":"Production"},
+                             {"transactionId":"405","environment":"Production"}]}
+                            """#)
+                }
+                #expect(try await ask(fixture.key).rejected == ["unknown-transaction", "unknown-transaction"])
+                let refused = try await ask(fixture.key)
+                #expect(refused.problem == "too-many-requests" && refused.headers["retry-after"] != nil)
+                // What is signed needs no question.
+                #expect(try await fixture.upload([try fixture.transaction()]).accepted == 1)
+                let other = try await fixture.api.key(environment: .production)
+                #expect(try await ask(other).rejected == ["unknown-transaction", "unknown-transaction"])
+                fixture.api.clock.advance(by: 10)
+                #expect(try await ask(fixture.key).rejected == ["unknown-transaction", "unknown-transaction"])
+            }
+        }
+    }
+
     // MARK: Extensions
 
     @Test func `Extension is Apple's, and the audit log says which key asked for it`() async throws {

@@ -196,5 +196,5 @@ extension UploadServices {
     static let unavailable = UploadServices(
         verifier: { SignedDataVerifier(trust: .apple, apps: AppRegistry(apps: [])) },
         record: { _ in throw Problem(.unavailable, "Kafka is away.") }, apple: nil,
-        rejections: RateLimiter(quota: 1000))
+        rejections: RateLimiter(quota: 1000), questions: QuestionBudget(quota: 1000))
 }

@@ -32,6 +32,7 @@ struct UploadFixture: Sendable {
     static func with(
         isKafkaAway: Bool = false, apple: APIClients? = nil, verifyReceipt: VerifyReceiptClient? = nil,
         setsAccountTokens: Bool = false, claimAge: Double = 72 * 3600, rejections: Int = 100_000,
+        questions: Int = 100_000,
         lane: WorkLane = WorkLane(threads: 1),
         _ body: (UploadFixture) async throws -> Void
     ) async throws {
@@ -45,7 +46,7 @@ struct UploadFixture: Sendable {
             verifier: { verifier },
             record: { try await producer.send($0.map { ProducerRecord(Topics.received, $0) }) }, apple: apple,
             verifyReceipt: verifyReceipt, setsAccountTokens: setsAccountTokens, claimAge: claimAge,
-            rejections: RateLimiter(quota: rejections), lane: lane)
+            rejections: RateLimiter(quota: rejections), questions: QuestionBudget(quota: questions), lane: lane)
         try await RunningAPI.with(uploads: services) { api in
             let key = try await api.key(environment: .production)
             try await body(UploadFixture(api: api, broker: broker, material: material, key: key))

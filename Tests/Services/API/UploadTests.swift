@@ -247,6 +247,9 @@ import Testing
             let parts = Array(repeating: Array("a.b.c".utf8), count: 4)
             let answer = try await fixture.upload(parts)
             #expect(answer.status == 429 && answer.headers["retry-after"] != nil)
+            // The next request is refused before anything is proven or asked.
+            let next = try await fixture.upload([try fixture.transaction()])
+            #expect(next.status == 429 && next.headers["retry-after"] != nil)
         }
     }
 

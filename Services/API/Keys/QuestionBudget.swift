@@ -1,0 +1,51 @@
+import AppStore
+import Contracts
+import Storage
+
+/// Questions to Apple that each key may cause. All keys and services share Apple's limits, so the made-up ids of one key must not use
+/// them up. Each instance counts for itself.
+struct QuestionBudget: Sendable {
+    /// Of the rate that all services share, in the key's environment.
+    private static let part = 0.25
+    /// Seconds in which a key may ask all at once what it may ask within them.
+    private static let window = 10
+
+    private let production: RateLimiter
+    private let sandbox: RateLimiter
+
+    /// - Parameter share: of Apple's limits, for all services together.
+    init(share: Double) {
+        func limiter(_ environment: AppStoreEnvironment) -> RateLimiter {
+            let rate = APIEndpoint.transactionInfo.limit(in: environment, share: share).perSecond
+            return RateLimiter(quota: max(1, Int(rate * Self.part * Double(Self.window))), window: Self.window)
+        }
+        production = limiter(.production)
+        sandbox = limiter(.sandbox)
+    }
+
+    /// - Parameter quota: questions within 10 seconds, in each environment.
+    init(quota: Int) {
+        production = RateLimiter(quota: quota, window: Self.window)
+        sandbox = RateLimiter(quota: quota, window: Self.window)
+    }
+
+    /// Refuses a key that has asked all that it may, before anything is asked.
+    func check(_ key: ClientKey, at now: ContinuousClock.Instant) throws(Problem) {
+        let decision = limiter(of: key).look(key.id, at: now)
+        guard !decision.isAllowed else { return }
+        throw .exhausted(
+            key, "has asked Apple as much as one key may", seconds: decision.seconds,
+            "wait \(decision.seconds) s, and upload what is signed in place of ids")
+    }
+
+    /// Takes what a request asks. A request is carried out whole: what is missing is made up for before the next.
+    func charge(
+        _ key: ClientKey, _ count: Int = 1, for endpoint: APIEndpoint = .transactionInfo,
+        at now: ContinuousClock.Instant
+    ) {
+        let weight = APIEndpoint.transactionInfo.requestsPerSecond / endpoint.requestsPerSecond
+        limiter(of: key).charge(key.id, Double(count) * weight, at: now)
+    }
+
+    private func limiter(of key: ClientKey) -> RateLimiter { key.environment == .production ? production : sandbox }
+}
