@@ -305,6 +305,7 @@ let tests: [Target] = [
         [
             "AppStoreSamples",
             "Development", "API", "SimulatedAppStore", "Chassis", "Contracts", "Records", "StrictJSON", "Subscriptions",
+            "Operations",
             "Storage", "Postgres", "TestSupport", "AppStore", "Digests", "Signatures", "Kafka", "Pipeline",
             "WebhookDelivery", "Refunds", "Interpretation", "Threads", logging, lifecycle, hummingbird, httpClient, nio,
             nioSSL,

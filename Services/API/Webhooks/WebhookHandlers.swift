@@ -15,6 +15,8 @@ struct WebhookHandlers: Sendable {
     private let clock: ProcessClock
 
     private static let standardLimit: Int64 = 50
+    /// Changes of one replay.
+    private static let mostReplayed = 100_000
 
     init(_ dependencies: Dependencies) {
         database = dependencies.database
@@ -79,7 +81,8 @@ struct WebhookHandlers: Sendable {
         }
         return try await database.withConnection { connection in
             let id = try await endpoint(request, connection).id
-            let operation = try await ReplayWebhooks(selection, to: id, on: connection)
+            let operation = try await ReplayWebhooks(
+                selection, to: id, most: Self.mostReplayed, on: connection)
             if request.isDryRun { return APIResponse(operation.plan) }
             let count = try await operation.perform(on: connection, by: performer)
             return APIResponse(status: 202) { json in json.member("enqueued", count) }

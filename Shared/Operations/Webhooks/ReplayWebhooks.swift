@@ -13,14 +13,22 @@ package struct ReplayWebhooks: Sendable {
     let selection: WebhookReplayStore.Selection
     /// How many changes would be sent.
     package let count: Int
+    private let most: Int?
 
-    /// - Throws: `OperationError` where there is no such endpoint.
+    /// - Parameter most: refuses more changes, and any while an earlier replay to the endpoint is unfinished; nil has no limit.
+    /// - Throws: `OperationError` where there is no such endpoint, and where there are more changes.
     package init(
-        _ selection: WebhookReplayStore.Selection, to id: UUID, on connection: PostgresConnection
+        _ selection: WebhookReplayStore.Selection, to id: UUID, most: Int? = nil, on connection: PostgresConnection
     ) async throws {
         endpoint = try await ChangeWebhook.find(id, on: connection).endpoint
         self.selection = selection
-        count = try await WebhookReplayStore(connection).count(selection, to: id)
+        self.most = most
+        count = try await WebhookReplayStore(connection).count(selection, to: id, most: most.map { $0 + 1 })
+        if let most, count > most {
+            throw OperationError(
+                "more than \(most) changes would be sent; name a shorter time, or run `storekeeper webhooks replay`, which "
+                    + "has no limit")
+        }
     }
 
     package var plan: OperationPlan {
@@ -32,8 +40,15 @@ package struct ReplayWebhooks: Sendable {
     }
 
     /// - Returns: how many were enqueued.
+    /// - Throws: `OperationError` where an earlier replay has to end first.
     package func perform(on connection: PostgresConnection, by performer: Performer) async throws -> Int {
-        try await WebhookReplayStore(connection).replay(
-            selection, to: endpoint.id, at: performer.now, audit: plan.action(of: performer))
+        do {
+            return try await WebhookReplayStore(connection).replay(
+                selection, to: endpoint.id, at: performer.now, most: most, audit: plan.action(of: performer))
+        } catch is WebhookReplayStore.Unfinished {
+            throw OperationError(
+                "an earlier replay to the endpoint has changes that wait; send this one when they are delivered, or run "
+                    + "`storekeeper webhooks replay`, which does not wait")
+        }
     }
 }

@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import Operations
 import Postgres
 import StrictJSON
 import TestSupport
@@ -61,6 +62,17 @@ struct WebhookTests {
                 #expect(try await api.send("POST", replays, key: key, json: "{}").status == 400)
                 let done = try await api.send("POST", replays, key: key, json: purchase)
                 #expect(done.status == 202 && done.json?["enqueued"]?.int64 == 1)
+                let second = try await api.send("POST", replays, key: key, json: purchase)
+                #expect(second.problem == "conflict")
+                #expect(second.json?["detail"]?.string?.contains("storekeeper webhooks replay") == true)
+                // The command line has no limit.
+                let unlimited = try await ReplayWebhooks(
+                    .purchase(SampleState.purchase), to: endpoint.id, on: state.connection)
+                #expect(unlimited.count == 1)
+                await #expect(throws: OperationError.self) {
+                    _ = try await ReplayWebhooks(
+                        .purchase(SampleState.purchase), to: endpoint.id, most: 0, on: state.connection)
+                }
                 let deliveries = try await api.get("\(path)/deliveries?state=waiting", key: key).json
                 #expect(deliveries?["data"]?.elements.first?["isReplay"]?.bool == true)
                 #expect(deliveries?["hasMore"]?.bool == false)

@@ -222,9 +222,14 @@ import WebhookDelivery
             #expect(try await replays.count(.one(s[2]), to: fixture.endpoint.id) == 1)
             let range = WebhookFixture.start..<WebhookFixture.start.addingTimeInterval(1)
             #expect(try await replays.count(.time(range), to: fixture.endpoint.id) == 3)
+            #expect(try await replays.count(.time(range), to: fixture.endpoint.id, most: 2) == 2)
             let count = try await replays.replay(
                 .time(range), to: fixture.endpoint.id, at: fixture.clock.now, audit: WebhookFixture.audit)
             #expect(count == 3)
+            await #expect(throws: WebhookReplayStore.Unfinished.self) {
+                _ = try await replays.replay(
+                    .one(s[2]), to: fixture.endpoint.id, at: fixture.clock.now, most: 10, audit: WebhookFixture.audit)
+            }
             var sent: [Int64] = []
             while case let claims = try await fixture.claim(1), !claims.isEmpty {
                 sent += claims.sequences
