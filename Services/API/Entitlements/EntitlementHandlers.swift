@@ -26,7 +26,8 @@ struct EntitlementHandlers: Sendable {
         reader = EntitlementReader(database: dependencies.database, definitions: dependencies.definitions)
         customers = CustomerHandlers(dependencies)
         budgets = dependencies.budgets
-        readAfter = ReadAfter(database: dependencies.database, sleep: dependencies.sleep)
+        readAfter = ReadAfter(
+            database: dependencies.database, budgets: dependencies.budgets, sleep: dependencies.sleep)
         clock = dependencies.clock
         sleep = dependencies.sleep
     }
@@ -92,7 +93,9 @@ struct EntitlementHandlers: Sendable {
         of account: UUID, bundleIds: [String]?, _ request: APIRequest
     ) async throws -> APIResponse {
         var isBehind = false
-        if let token = request.headers[.readAfter] { isBehind = try await !readAfter.isReached(token) }
+        if let token = request.headers[.readAfter] {
+            isBehind = try await !readAfter.isReached(token, for: request.key)
+        }
         let known = request.headers[.ifNoneMatch].flatMap(AnswerTag.init)
         let wait = known == nil ? nil : Self.wait(request.headers[.prefer])
         var hasWaited = true

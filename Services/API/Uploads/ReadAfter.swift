@@ -8,10 +8,12 @@ import struct Foundation.UUID
 struct ReadAfter: Sendable {
     /// Longer than the pipeline takes, shorter than a person notices.
     static let patience = Duration.seconds(2)
-    private static let pause = Duration.milliseconds(25)
+    /// Between two looks: doubled each time.
+    private static let pauses = (first: Duration.milliseconds(25), longest: Duration.milliseconds(200))
     private static let most = 256
 
     let database: Database
+    let budgets: KeyBudgets
     let sleep: @Sendable (Duration) async throws -> Void
 
     /// Names parts that were recorded.
@@ -22,18 +24,27 @@ struct ReadAfter: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// - Returns: whether the ledger has all parts; false where they are not there in time.
+    /// - Returns: whether the ledger has all parts; false where they are not there in time, at once where the key has no more waits.
     /// - Throws: `Problem` where the token is none of ours.
-    func isReached(_ token: String) async throws -> Bool {
-        let parts = try Self.parts(token)
-        var waited = Duration.zero
-        while true {
-            let rows = try await database.rows(LedgerStore.command(recorded: parts))
-            if rows.count == Set(parts).count { return true }
-            guard waited < Self.patience else { return false }
-            try await sleep(Self.pause)
-            waited += Self.pause
+    func isReached(_ token: String, for key: ClientKey) async throws -> Bool {
+        var missing = try await missing(of: Set(Self.parts(token)))
+        guard !missing.isEmpty else { return true }
+        guard let place = budgets.enter(key.id, .wait) else { return false }
+        defer { withExtendedLifetime(place) {} }
+        var (waited, pause) = (Duration.zero, Self.pauses.first)
+        while waited < Self.patience {
+            try await sleep(pause)
+            waited += pause
+            pause = min(pause * 2, Self.pauses.longest)
+            missing = try await self.missing(of: missing)
+            if missing.isEmpty { return true }
         }
+        return false
+    }
+
+    private func missing(of parts: Set<UUID>) async throws -> Set<UUID> {
+        let rows = try await database.rows(LedgerStore.command(recorded: Array(parts)))
+        return parts.subtracting(try rows.map { row in try row.value(at: 0, as: UUID.self) })
     }
 
     private static func parts(_ token: String) throws(Problem) -> [UUID] {

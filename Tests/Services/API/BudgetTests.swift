@@ -127,6 +127,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [(0, 0), (1, 13)])
+    func `A read after an upload takes one of its key's waits, looks more and more seldom, and is behind without one`(
+        waits: Int, looks: Int
+    ) async throws {
+        try await RunningAPI.with(limits: KeyLimits(waits: waits)) { api in
+            let (key, order) = (try await api.key(), Order())
+            await api.looks.before { order.append("look") }
+            let token = ReadAfter.token([UUID(), UUID()])
+            let answer = try await api.get(path, key: key, headers: ["Storekeeper-Read-After": token])
+            #expect(answer.status == 200 && answer.headers["storekeeper-read-after"] == "behind")
+            #expect(order.names.count == looks)
+        }
+    }
+
     @Test func `FairQueue takes keys in turns, and each key's work in its order`() {
         var queue = FairQueue<Int>()
         let (first, second) = (UUID(), UUID())
