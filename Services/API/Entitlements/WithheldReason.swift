@@ -12,6 +12,8 @@ enum WithheldReason: Sendable, Equatable {
     case oldCopy
     /// The request has an id and nothing signed, by which no account claims a purchase.
     case notClaimed
+    /// Another account has it, and restores have moved it too often.
+    case tooManyTransfers
 
     /// - Parameters:
     ///   - evidence: of the account's upload; nil where it has none.
@@ -33,6 +35,7 @@ enum WithheldReason: Sendable, Equatable {
         case .otherAccount: "otherAccount"
         case .oldCopy: "oldCopy"
         case .notClaimed: "notClaimed"
+        case .tooManyTransfers: "tooManyTransfers"
         }
     }
 
@@ -45,6 +48,8 @@ enum WithheldReason: Sendable, Equatable {
                 + "policy of the app says so."
         case .oldCopy:
             "Call AppStore.sync() in the app and send the transactions that it then has: they are newly signed."
+        case .tooManyTransfers:
+            "An operator can choose the account with storekeeper customers choose; else restore it when 30 days have passed."
         case .notClaimed:
             "Send the signed transaction of the app; call AppStore.sync() where it has none. An id alone claims nothing."
         }

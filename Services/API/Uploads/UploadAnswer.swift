@@ -39,7 +39,10 @@ struct UploadAnswer {
                 let id = key.originalTransactionId
                 if preview.isOwner(account, of: key) { evidence[id] = .apple }
                 guard !given.contains(key) else { continue }
-                withheld[id] = WithheldReason(evidence[id], isTaken: preview.isTaken(key, from: account))
+                withheld[id] =
+                    preview.refused.contains(key)
+                    ? .tooManyTransfers
+                    : WithheldReason(evidence[id], isTaken: preview.isTaken(key, from: account))
             }
         }
         self.evidence = evidence

@@ -43,26 +43,27 @@ struct UploadRecorder: Sendable {
                 appAccountToken: $0, uploadedAt: upload.now, includesOwned: isRestore, evidence: upload.evidence)
         }
         let entries = upload.accepted.map(\.entry)
-        if let account, !isDryRun { try await keepApps(upload, of: account, isRestore: isRestore) }
+        if let account, !isDryRun { try await keepApps(upload, of: account, isRestore: isRestore, request) }
         var preview = try await database.withConnection { connection in
             try await StatePreviewStore(connection).preview(
                 of: entries, in: app, account: account, claiming: claim, at: upload.now)
         }
         if let account, let claim, !isDryRun, !preview.claims.isEmpty || !preview.transfers.isEmpty {
-            let (environment, now, isAssigned) = (upload.environment, upload.now, upload.isAssigned)
+            let (now, isAssigned) = (upload.now, upload.isAssigned)
             let performer = try request.performer(
                 reason: request.body?.root["assign"]?["reason"]?.string, at: now)
             preview = try await database.withConnection { connection in
                 try await StatePreviewStore(connection).record(
                     entries, in: app, account: account, claiming: claim, at: now
-                ) { claims in isAssigned ? Self.assignments(claims, by: performer, in: environment) : [] }
+                ) { keys in isAssigned ? Self.assignments(keys, to: account, by: performer, app) : [] }
             }
         }
         guard !preview.isAccountErased else { throw Problem.erased }
-        if let refused = preview.transfers.first(where: { $0.outcome == .tooMany }) {
+        let refused = preview.refused
+        if let id = refused.min()?.originalTransactionId, preview.named == refused {
             throw Problem(
                 .tooManyTransfers,
-                "Purchase \(refused.key.originalTransactionId) has moved between accounts \(PurchaseMove.limit) times within "
+                "Purchase \(id) has moved between accounts \(PurchaseMove.limit) times within "
                     + "30 days and stays where it is; an operator can choose the account with storekeeper customers choose."
             )
         }
@@ -84,14 +85,17 @@ struct UploadRecorder: Sendable {
 
     /// The entries of the audit log about purchases that an operator's key assigns.
     private static func assignments(
-        _ claims: [AccountClaim], by performer: Performer, in environment: StoreEnvironment
+        _ keys: [SubscriptionKey], to account: UUID, by performer: Performer, _ app: CoverageStore.App
     ) -> [OperatorAction] {
-        claims.map { claim in
-            performer.action(
-                "assign", on: "purchase \(claim.key.originalTransactionId) to \(claim.appAccountToken)",
-                about: OperatorAction.About(
-                    environment, claim.bundleId, account: UUID(uuidString: claim.appAccountToken)))
-        }
+        keys.map { assignment(of: "purchase \($0.originalTransactionId)", to: account, by: performer, app) }
+    }
+
+    private static func assignment(
+        of subject: String, to account: UUID, by performer: Performer, _ app: CoverageStore.App
+    ) -> OperatorAction {
+        performer.action(
+            "assign", on: "\(subject) to \(account.uuidString.lowercased())",
+            about: OperatorAction.About(app.environment, app.bundleId, account: account))
     }
 
     /// Has Apple name the new account in later transactions, where that is configured. What Apple does not take stays moved by
@@ -112,19 +116,26 @@ struct UploadRecorder: Sendable {
     }
 
     /// What version of the app the account's customer first got. It is no purchase, so no state is made of it.
-    private func keepApps(_ upload: Upload, of account: UUID, isRestore: Bool) async throws {
+    private func keepApps(
+        _ upload: Upload, of account: UUID, isRestore: Bool, _ request: APIRequest
+    ) async throws {
+        let performer = try request.performer(
+            reason: request.body?.root["assign"]?["reason"]?.string, at: upload.now)
+        let scope = CoverageStore.App(upload.environment, upload.bundleId)
         for part in upload.accepted {
             guard let app = part.appTransaction, let version = app.originalApplicationVersion,
                 let evidence = part.evidence
             else { continue }
+            let identity = app.appTransactionId ?? Self.digest(app)
+            let audit = Self.assignment(of: "app transaction \(identity)", to: account, by: performer, scope)
             try await database.withConnection { connection in
                 try await AccountAppStore(connection).add(
                     AccountAppStore.AccountApp(
                         environment: upload.environment, bundleId: upload.bundleId, appAccountToken: account,
-                        identity: app.appTransactionId ?? Self.digest(app), evidence: evidence,
+                        identity: identity, evidence: evidence,
                         originalApplicationVersion: version, originalPurchaseDate: app.originalPurchaseDate,
                         recordedAt: upload.now),
-                    isRestore: isRestore)
+                    isRestore: isRestore, audit: evidence == .operator ? audit : nil)
             }
         }
     }

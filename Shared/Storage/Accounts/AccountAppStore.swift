@@ -55,8 +55,10 @@ package struct AccountAppStore: Sendable {
 
     /// Stores an app transaction for an account, and decides which of the accounts that uploaded it may use it. One upload after
     /// the other, so that as many accounts get it as the policy allows.
-    /// - Parameter isRestore: whether the customer asked for it, which moves it where the policy of the app says so.
-    package func add(_ app: AccountApp, isRestore: Bool) async throws {
+    /// - Parameters:
+    ///   - isRestore: whether the customer asked for it, which moves it where the policy of the app says so.
+    ///   - audit: the entry of the audit log, written where the account gets it newly or with more evidence, or it moves.
+    package func add(_ app: AccountApp, isRestore: Bool, audit: OperatorAction? = nil) async throws {
         let scope = CoverageStore.App(app.environment, app.bundleId)
         try await repeating {
             try await connection.transaction { transaction in
@@ -73,7 +75,7 @@ package struct AccountAppStore: Sendable {
                 if made.evidence == .old, others { return }
                 let transfer =
                     isRestore ? inputs.accounts.first.flatMap { Self.transfer(made, $0, inputs) } : nil
-                _ = try transaction.pipeline(
+                let written = try transaction.pipeline(
                     [
                         Command(
                             Self.insert, app.environment.rawValue, app.bundleId, app.appAccountToken, app.identity,
@@ -81,6 +83,9 @@ package struct AccountAppStore: Sendable {
                             app.evidence.rawValue)
                     ] + (transfer.map { [TransferStore.command(adding: [$0], at: app.recordedAt)] } ?? []))
                 try Self.decide(app.identity, scope, in: transaction)
+                if let audit, written[0].affected > 0 || transfer?.outcome == .accepted {
+                    _ = try transaction.pipeline([OperatorActionStore.command(recording: [audit])])
+                }
             }
         }
     }

@@ -55,6 +55,12 @@ public struct StatePreview: Sendable {
         return decided.filter { $0.mayUse && $0.appAccountToken == token }.map(\.key)
     }
 
+    /// The purchases that the events name.
+    package var named: Set<SubscriptionKey> { Set(purchases.filter { $0.value.isNamed }.keys) }
+
+    /// The purchases that the uploading account does not get because they have moved too often.
+    package var refused: Set<SubscriptionKey> { Set(transfers.filter { $0.outcome == .tooMany }.map(\.key)) }
+
     /// Whether Apple names an account as the purchase's.
     package func isOwner(_ token: UUID, of key: SubscriptionKey) -> Bool {
         purchases[key]?.subscription.appAccountToken == token.lowercasedText
@@ -96,16 +102,20 @@ public struct StatePreview: Sendable {
         inputs.claims += additions.claims.filter { $0.bundleId == app.bundleId }
         inputs.purchases = ofApp.map { OwnedPurchase($0.subscription, $0.transactions) }
         let before = inputs.accounts
+        let restored = Array(ofApp.filter(\.isNamed)).compactMap { purchase in
+            claim?.restore(of: purchase, before, inputs)
+        }
+        // A purchase that has moved too often is not claimed either; it does not hold up the others of the upload.
+        let refused = Set(restored.filter { $0.outcome == .tooMany }.map(\.key))
         let made = Array(ofApp.filter(\.isNamed)).compactMap { claim?.made(on: $0) }.filter { made in
-            made.evidence != .old
+            guard !refused.contains(made.key) else { return false }
+            return made.evidence != .old
                 || !before.contains { $0.keys.contains(made.key) && $0.concernsOthers(than: made.appAccountToken) }
         }
         // Apps send again what they have sent before: that needs no locks and writes nothing.
         claims = made.filter { claim in !stored.claims.contains { $0.includes(claim) } }
         inputs.claims += made
-        transfers = ofApp.filter(\.isNamed).compactMap { purchase in
-            claim?.restore(of: purchase, before, inputs)
-        }
+        transfers = restored
         inputs.moves += transfers.filter { $0.outcome == .accepted }.map { $0.move(at: now) }
         accounts = inputs.accounts
         decided = inputs.decided()
@@ -196,10 +206,10 @@ public struct StatePreviewStore: Sendable {
 
     /// The preview of an upload, with its claims and restores decided and written: one upload after the other for each purchase,
     /// so that as many move as may.
-    /// - Parameter actions: the entries of the audit log about the claims.
+    /// - Parameter actions: the entries of the audit log about the purchases that the account claims, or that move to it.
     package func record(
         _ entries: [LedgerEntry], in app: CoverageStore.App, account: UUID, claiming claim: UploadClaim, at now: Date,
-        actions: @escaping @Sendable ([AccountClaim]) -> [OperatorAction]
+        actions: @escaping @Sendable ([SubscriptionKey]) -> [OperatorAction]
     ) async throws -> StatePreview {
         let entries = try LedgerBatch(entries)
         return try await repeating {
@@ -212,19 +222,18 @@ public struct StatePreviewStore: Sendable {
                     try transaction.pipeline($0)
                 }
                 guard !preview.isAccountErased else { return preview }
-                let isRefused = preview.transfers.contains { $0.outcome == .tooMany }
-                let transfers = isRefused ? preview.transfers.filter { $0.outcome == .tooMany } : preview.transfers
-                let claims = isRefused ? [] : preview.claims
-                let made = actions(claims)
+                let (claims, transfers) = (preview.claims, preview.transfers)
+                let moved = transfers.filter { $0.outcome == .accepted }
+                let made = actions(Set(claims.map(\.key) + moved.map(\.key)).sorted())
                 var commands: [Command] = []
                 if !claims.isEmpty { commands.append(ClaimStatements.command(claiming: claims)) }
                 if !transfers.isEmpty { commands.append(TransferStore.command(adding: transfers, at: now)) }
                 if !made.isEmpty { commands.append(OperatorActionStore.command(recording: made)) }
                 _ = try transaction.pipeline(commands)
-                let moved = transfers.filter { $0.outcome == .accepted }.map { (key: $0.key, bundleId: $0.bundleId) }
-                try OwnershipStore.decide(
-                    OwnershipChange(claims.map { (key: $0.key, bundleId: $0.bundleId) } + moved), at: now,
-                    in: transaction)
+                let changed =
+                    claims.map { (key: $0.key, bundleId: $0.bundleId) }
+                    + moved.map { (key: $0.key, bundleId: $0.bundleId) }
+                try OwnershipStore.decide(OwnershipChange(changed), at: now, in: transaction)
                 return preview
             }
         }

@@ -92,6 +92,36 @@ import Testing
         }
     }
 
+    @Test func `Each assignment is in the audit log, also to an account that claimed the purchase before`() async throws
+    {
+        try await Self.with { fixture, store in
+            let bought = try store.subscribe(isOwned: false)
+            let connection = TestDatabase.connection(fixture.api.database)
+            try await SharingStore(connection).setPolicy(
+                .lastRestoreWins, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+            await connection.close()
+            let (first, second) = (UUID(), UUID())
+            for account in [first, second, first] {
+                fixture.api.clock.advance(by: 1)
+                try await fixture.api.keys.turn()
+                let answer = try await fixture.api.send(
+                    "POST", "/v1/restores", key: fixture.key,
+                    json: """
+                        {"bundleId":"com.example.reader","appAccountToken":"\(account.uuidString)",
+                         "assign":{"reason":"the customer's account"},
+                         "transactionIds":[{"transactionId":"\(bought.transactionId)","environment":"Production"}]}
+                        """)
+                #expect(answer.status == 200 && answer.access.contains(bought.productId))
+            }
+            let subjects = try await fixture.actions().filter { $0.operation == "assign" }.map(\.subject)
+            #expect(
+                subjects
+                    == [first, second, first].map { account in
+                        "purchase \(bought.originalTransactionId) to \(account.uuidString.lowercased())"
+                    })
+        }
+    }
+
     // MARK: Budget
 
     @Test func `A key that has asked Apple as much as one may is refused until it may again; other keys are not`()

@@ -85,6 +85,27 @@ struct TransferTests {
         }
     }
 
+    @Test func `A purchase that has moved too often is withheld, and the others of the restore are not held up`()
+        async throws
+    {
+        try await Self.with { fixture, transfers, signed in
+            for _ in 0..<PurchaseMove.limit {
+                #expect(try await Self.restore(signed, to: UUID(), fixture).status == 200)
+            }
+            fixture.api.clock.advance(by: 1)
+            try await fixture.api.keys.turn()
+            let late = UUID()
+            let other = try fixture.transaction("2000000000000002")
+            let answer = try await fixture.upload([signed, other], to: "/v1/restores", of: late)
+            #expect(answer.status == 200 && answer.accepted == 2 && answer.access.contains("monthly"))
+            let withheld = answer.json?["withheld"]?.elements ?? []
+            #expect(withheld.map { $0["originalTransactionId"]?.string } == ["2000000000000001"])
+            #expect(withheld.map { $0["reason"]?.string } == ["tooManyTransfers"])
+            #expect(withheld.first?["nextStep"]?.string?.contains("customers choose") == true)
+            #expect(try await transfers.rejected(since: .distantPast).map(\.purchases) == [1])
+        }
+    }
+
     @Test
     func `A restore that moves nothing is no transfer, and a dry run of one too many is rejected and not counted`()
         async throws

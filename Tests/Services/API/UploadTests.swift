@@ -173,6 +173,36 @@ import Testing
     }
 
     /// An app transaction as an old system signs it, without `appTransactionId`, and as a new one does.
+    @Test func `An assigned app transaction is in the audit log once, however often it is sent`() async throws {
+        try await UploadFixture.with { fixture in
+            var app = AppTransaction()
+            app.receiptType = .production
+            app.appAppleId = ForgeryMaterial.appAppleId
+            app.bundleId = ForgeryMaterial.bundleId
+            app.appTransactionId = "700000000000000001"
+            app.originalApplicationVersion = "7.2"
+            app.receiptCreationDate = UploadFixture.now
+            let text = String(decoding: try fixture.material.signed(app), as: UTF8.self)
+            let account = UUID()
+            for _ in 0..<2 {
+                let answer = try await fixture.post { json in
+                    json.member("appAccountToken", account.uuidString)
+                    json.member("signedAppTransaction", text)
+                    json.beginObject("assign")
+                    json.member("reason", "migrated customer 4711")
+                    json.endObject()
+                }
+                #expect(answer.accepted == 1)
+            }
+            let actions = try await fixture.actions()
+            #expect(
+                actions.map(\.subject) == [
+                    "app transaction 700000000000000001 to \(account.uuidString.lowercased())"
+                ])
+            #expect(actions.allSatisfy { $0.operation == "assign" && $0.reason == "migrated customer 4711" })
+        }
+    }
+
     @Test(arguments: [nil, "700000000000000001"], SharingPolicy.allCases)
     func `The purchase of the app serves as many accounts as the policy says (O6)`(
         identity: String?, policy: SharingPolicy
