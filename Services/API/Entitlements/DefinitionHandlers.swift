@@ -68,14 +68,19 @@ struct DefinitionHandlers: Sendable {
             createdAt: clock.now(), createdBy: request.key.id)
         let performer = try request.performer(at: clock.now())
         let stored = try await database.withConnection { connection in
-            let changed = try await ProductStore(connection).setDurations(durations, ofApp: bundleId)
-            try await OperatorActionStore(connection).record(
-                changed.map { product in
+            try await EntitlementDefinitionStore(connection).put(definition, durations: durations) { products, added in
+                let changed = products.map { product in
                     performer.action(
                         "products durations \((durations[product] ?? nil)?.description ?? "none")",
                         on: "\(bundleId) \(product)")
-                })
-            return try await EntitlementDefinitionStore(connection).put(definition)
+                }
+                guard let added else { return changed }
+                return changed + [
+                    performer.action(
+                        "entitlements define", on: "\(bundleId) \(added.name) version \(added.version)",
+                        about: OperatorAction.About(added.environment, bundleId, account: nil))
+                ]
+            }
         }
         try await definitions.turn()
         let inForce = try await self.durations(of: bundleId)

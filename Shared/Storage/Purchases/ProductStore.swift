@@ -34,12 +34,17 @@ public struct ProductStore: Sendable {
     public func setDurations(
         _ durations: [String: ProductDuration?], ofApp bundleId: String
     ) async throws -> [String] {
-        let durations = durations.sorted { $0.key < $1.key }
+        let command = Self.command(setting: durations, ofApp: bundleId)
         return try await repeating {
-            try await connection.execute(
-                Self.setDurations, bundleId, durations.map(\.key), durations.map { $0.value?.description }
-            ).map { try $0.value("product_id") }
+            try await connection.pipeline([command])[0].map { try $0.value("product_id") }
         }
+    }
+
+    /// Sets durations, and selects the products whose duration changed.
+    static func command(setting durations: [String: ProductDuration?], ofApp bundleId: String) -> Command {
+        let durations = durations.sorted { $0.key < $1.key }
+        return Command(
+            Self.setDurations, bundleId, durations.map(\.key), durations.map { $0.value?.description })
     }
 
     /// A product whose duration was set, or that needs one.

@@ -86,8 +86,14 @@ struct DefinitionTests {
             let connection = TestDatabase.connection(fixture.api.database)
             let actions = try await OperatorActionStore(connection).newest(10)
             await connection.close()
-            #expect(actions.map(\.operation) == ["products durations none", "products durations P100Y"])
-            #expect(actions.allSatisfy { $0.subject == "\(ForgeryMaterial.bundleId) season.pass" })
+            let (defined, changed) = (
+                actions.filter { $0.operation == "entitlements define" },
+                actions.filter { $0.operation != "entitlements define" }
+            )
+            #expect(changed.map(\.operation) == ["products durations none", "products durations P100Y"])
+            #expect(changed.allSatisfy { $0.subject == "\(ForgeryMaterial.bundleId) season.pass" })
+            // Of each version of the definition one entry.
+            #expect(defined.count == 1 && defined.allSatisfy { $0.subject.hasSuffix(" version 1") })
             #expect(actions.allSatisfy { $0.actor.hasPrefix("API key ") })
         }
     }

@@ -1,5 +1,6 @@
 import Contracts
 import Postgres
+import Subscriptions
 
 import struct Foundation.Date
 import struct Foundation.UUID
@@ -157,27 +158,52 @@ package struct EntitlementDefinitionStore: Sendable {
         try await connection.execute(Self.versions, environment.rawValue, bundleId, name).map(Self.read)
     }
 
-    /// Adds a version if the definition differs from the newest one. Where another request adds one at the same time, the
-    /// later request wins.
+    /// Adds a version if the definition differs from the newest one, and sets durations of products, with their entries of the
+    /// audit log, all or nothing. Where another request adds a version at the same time, the later request wins.
+    /// - Parameters:
+    ///   - durations: by product id, see ``ProductStore/setDurations(_:ofApp:)``.
+    ///   - actions: the entries, of the products whose duration changed and of the added version; nil where none was.
     /// - Returns: the newest version.
-    package func put(_ definition: EntitlementDefinition) async throws -> EntitlementDefinition {
+    package func put(
+        _ definition: EntitlementDefinition, durations: [String: ProductDuration?],
+        actions: @escaping @Sendable (_ products: [String], _ added: EntitlementDefinition?) -> [OperatorAction]
+    ) async throws -> EntitlementDefinition {
+        try await repeating {
+            try await connection.transaction { transaction in
+                var products: [String] = []
+                if !durations.isEmpty {
+                    products = try transaction.pipeline([
+                        ProductStore.command(setting: durations, ofApp: definition.bundleId)
+                    ])[0].map { row in try row.value("product_id", as: String.self) }
+                }
+                let (newest, isAdded) = try Self.put(definition, in: transaction)
+                let made = actions(products, isAdded ? newest : nil)
+                if !made.isEmpty { _ = try transaction.pipeline([OperatorActionStore.command(recording: made)]) }
+                return newest
+            }
+        }
+    }
+
+    private static func put(
+        _ definition: EntitlementDefinition, in transaction: PostgresTransaction
+    ) throws -> (newest: EntitlementDefinition, isAdded: Bool) {
         while true {
-            let newest = try await versions(
-                of: definition.name, definition.bundleId, in: definition.environment
-            ).first
+            let newest = try transaction.execute(
+                Self.versions, definition.environment.rawValue, definition.bundleId, definition.name
+            ).first.map(Self.read)
             if let newest, newest.productIds == definition.productIds,
                 newest.originalApplicationVersionBefore == definition.originalApplicationVersionBefore
             {
-                return newest
+                return (newest, false)
             }
             var definition = definition
             definition.version = (newest?.version ?? 0) + 1
-            let added = try await connection.execute(
+            let added = try transaction.execute(
                 Self.insert, definition.environment.rawValue, definition.bundleId, definition.name,
                 definition.version, definition.productIds, definition.originalApplicationVersionBefore,
                 definition.createdAt, definition.createdBy
             ).affected
-            if added > 0 { return definition }
+            if added > 0 { return (definition, true) }
         }
     }
 
