@@ -111,7 +111,8 @@ package struct RefundRequestPages: Sendable {
         at now: Date
     ) async throws -> [Entry] {
         try await connection.execute(
-            Self.list, environment?.rawValue, bundleIds, state?.rawValue, purchase, nil as String?,
+            environment != nil && bundleIds != nil ? Self.ofApps : Self.list, environment?.rawValue, bundleIds,
+            state?.rawValue, purchase, nil as String?,
             position?.requestedAt,
             position?.transactionId, Int64(limit), now
         ).map { row in try Entry(row) }
@@ -120,7 +121,8 @@ package struct RefundRequestPages: Sendable {
     /// The request about a transaction; nil where there never was one.
     package func find(_ key: RefundKey, at now: Date) async throws -> Entry? {
         try await connection.execute(
-            Self.list, key.environment.rawValue, nil as [String]?, nil as String?, nil as String?, key.transactionId,
+            Self.ofTransaction, key.environment.rawValue, nil as [String]?, nil as String?, nil as String?,
+            key.transactionId,
             nil as Date?, nil as String?, Int64(1), now
         ).first.map { row in try Entry(row) }
     }
@@ -151,55 +153,85 @@ package struct RefundRequestPages: Sendable {
         return previews
     }
 
-    static let statements = [list, decisions]
+    static let statements = [list, ofApps, ofTransaction, decisions]
 
     private static let isOpen = "request.requested_at > coalesce(request.outcome_at, '-infinity')"
 
-    private static let list = Statement(
-        "refund-request-list",
-        unsafeSQL: """
-            select *
-            from (
-                select request.environment::text as environment, request.transaction_id, request.original_transaction_id,
-                    request.bundle_id, request.requested_at, request.reason, request.outcome, request.outcome_at,
-                    held.product_id, held.price_milliunits, held.currency, answer.decided_at, answer.decided_by,
-                    answer.policy_version, answer.rule, answer.body, answer.adjustments, answer.withheld_because,
-                    answer.attempts, answer.sent_at, answer.failed_with,
-                    case
-                        when answer.sent_at is not null then 'answered'
-                        when answer.failed_with = 'missed' or answer.withheld_because = 'late' then 'missed'
-                        when answer.withheld_because is not null or answer.failed_with = 'consentWithdrawn'
-                            then 'withheld'
-                        when answer.failed_with is not null then 'failed'
-                        when answer.body is not null and \(isOpen) then 'waiting'
-                        when answer.body is null and \(isOpen)
-                            and request.requested_at > $9::timestamptz - interval '12 hours' then 'open'
-                        else 'unanswered'
-                    end as state
-                from refund_request request
-                left join transaction held
-                    on held.environment = request.environment and held.transaction_id = request.transaction_id
-                left join lateral (
-                    select *
-                    from refund_answer decided
-                    where decided.environment = request.environment and decided.transaction_id = request.transaction_id
-                        and case when \(isOpen) then decided.decided_at > coalesce(request.outcome_at, '-infinity')
-                            else decided.decided_at > request.requested_at - interval '12 hours' end
-                    order by decided.decided_at desc, decided.id desc
-                    limit 1
-                ) as answer on true
-                where request.requested_at is not null
-                    and ($1::text is null or request.environment = $1::text::store_environment)
-                    and ($2::text[] is null or request.bundle_id = any ($2::text[]))
-                    and ($4::text is null or request.original_transaction_id = $4::text)
-                    and ($5::text is null or request.transaction_id = $5::text)
-                    and ($6::timestamptz is null
-                        or (request.requested_at, request.transaction_id) < ($6::timestamptz, $7::text))
-            ) as request
-            where $3::text is null or state = $3::text
-            order by requested_at desc, transaction_id desc
-            limit $8::bigint
-            """)
+    private static let list = listed("refund-request-list", [])
+
+    /// A plan that is made once finds rows by an index only where its condition cannot be absent.
+    private static let ofApps = listed("refund-request-list-apps", [Selection.environment, Selection.app])
+    private static let ofTransaction = listed(
+        "refund-request-find", [Selection.environment, Selection.transaction])
+
+    private enum Selection: CaseIterable {
+        case environment, app, transaction
+
+        var value: String {
+            switch self {
+            case .environment: "$1::text"
+            case .app: "$2::text[]"
+            case .transaction: "$5::text"
+            }
+        }
+
+        var condition: String {
+            switch self {
+            case .environment: "request.environment = $1::text::store_environment"
+            case .app: "request.bundle_id = any ($2::text[])"
+            case .transaction: "request.transaction_id = $5::text"
+            }
+        }
+    }
+
+    /// - Parameter given: what is never null; the rest selects where it is not null.
+    private static func listed(_ name: StaticString, _ given: Set<Selection>) -> Statement {
+        let selections = Selection.allCases
+            .map { given.contains($0) ? $0.condition : "(\($0.value) is null or \($0.condition))" }
+            .joined(separator: " and ")
+        return Statement(
+            name,
+            unsafeSQL: """
+                select *
+                from (
+                    select request.environment::text as environment, request.transaction_id, request.original_transaction_id,
+                        request.bundle_id, request.requested_at, request.reason, request.outcome, request.outcome_at,
+                        held.product_id, held.price_milliunits, held.currency, answer.decided_at, answer.decided_by,
+                        answer.policy_version, answer.rule, answer.body, answer.adjustments, answer.withheld_because,
+                        answer.attempts, answer.sent_at, answer.failed_with,
+                        case
+                            when answer.sent_at is not null then 'answered'
+                            when answer.failed_with = 'missed' or answer.withheld_because = 'late' then 'missed'
+                            when answer.withheld_because is not null or answer.failed_with = 'consentWithdrawn'
+                                then 'withheld'
+                            when answer.failed_with is not null then 'failed'
+                            when answer.body is not null and \(isOpen) then 'waiting'
+                            when answer.body is null and \(isOpen)
+                                and request.requested_at > $9::timestamptz - interval '12 hours' then 'open'
+                            else 'unanswered'
+                        end as state
+                    from refund_request request
+                    left join transaction held
+                        on held.environment = request.environment and held.transaction_id = request.transaction_id
+                    left join lateral (
+                        select *
+                        from refund_answer decided
+                        where decided.environment = request.environment and decided.transaction_id = request.transaction_id
+                            and case when \(isOpen) then decided.decided_at > coalesce(request.outcome_at, '-infinity')
+                                else decided.decided_at > request.requested_at - interval '12 hours' end
+                        order by decided.decided_at desc, decided.id desc
+                        limit 1
+                    ) as answer on true
+                    where request.requested_at is not null and \(selections)
+                        and ($4::text is null or request.original_transaction_id = $4::text)
+                        and ($6::timestamptz is null
+                            or (request.requested_at, request.transaction_id) < ($6::timestamptz, $7::text))
+                ) as request
+                where $3::text is null or state = $3::text
+                order by requested_at desc, transaction_id desc
+                limit $8::bigint
+                """)
+    }
 
     private static let decisions = Statement(
         "refund-answer-list",
