@@ -37,7 +37,9 @@ struct BuyCommand: SimulatorWork {
 
     func validate() throws {
         if let account, UUID(uuidString: account) == nil {
-            throw ValidationError("--account \(account) is no UUID, and Apple takes no other; `uuidgen` makes one")
+            throw ValidationError(
+                "--account \(account) is no UUID, and Apple takes no other; `cat /proc/sys/kernel/random/uuid` prints one"
+            )
         }
         if account != nil, familyShared {
             throw ValidationError("Apple names no account in what a family member shares: leave out --account")

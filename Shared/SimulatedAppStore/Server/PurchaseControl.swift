@@ -99,7 +99,8 @@ struct PurchaseControl: Sendable {
         let token = try Self.text("appAccountToken", of: root).map { text in
             guard let token = UUID(uuidString: text) else {
                 throw SimulatorError(
-                    "appAccountToken \(text) is no UUID, and Apple takes no other; `uuidgen` makes one")
+                    "appAccountToken \(text) is no UUID, and Apple takes no other; `cat /proc/sys/kernel/random/uuid` prints one"
+                )
             }
             return token
         }
