@@ -10,8 +10,8 @@ import struct Foundation.UUID
 /// What pages are made from.
 struct Console: Sendable {
     let database: ConnectionPool
-    /// For the few statements that may take longer than a page does.
-    let patientDatabase: ConnectionPool
+    /// Of erasures, which may take longer than a page does and wait for nothing else.
+    let erasureDatabase: ConnectionPool
     let templates: Templates
     let tokens: FormTokens
     let origin: Origin

@@ -52,15 +52,18 @@ struct ConsoleServices: Sendable {
         let tokens = FormTokens(
             database: database, isRead: context.health.readinessCheck("secret", waitingFor: "the secret of the forms"),
             logger: context.logger)
-        // A report of a month, or an erasure, may take longer than a page does.
+        // A report of a month, or an erasure, may take longer than a page does. No erasure waits for a report.
         configuration.statementTimeout = .seconds(60)
-        let patient = ConnectionPool([PostgresConnection(configuration, logger: context.logger)])
+        let (erasures, reports) = (
+            ConnectionPool([PostgresConnection(configuration, logger: context.logger)]),
+            ConnectionPool([PostgresConnection(configuration, logger: context.logger)])
+        )
         let insight = InsightReports(
-            database: patient,
+            database: reports,
             patience: .milliseconds(50), now: context.clock.now)
         let provider = try ProviderSettings(settings, now: context.clock.now)
         let console = Console(
-            database: database, patientDatabase: patient, templates: try Templates(), tokens: tokens,
+            database: database, erasureDatabase: erasures, templates: try Templates(), tokens: tokens,
             origin: settings.origin,
             session: settings.session, provider: provider, status: status, insight: insight,
             trust: { watcher?.trusted.settings.trust ?? .apple },

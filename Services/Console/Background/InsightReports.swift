@@ -30,6 +30,7 @@ actor InsightReports {
     private let now: @Sendable () -> Date
     private var answers: [Key: Answer] = [:]
     private var failures: [Key: Failure] = [:]
+    private var isExporting = false
     /// Requests that wait for a report that is being computed.
     private var running: [Key: [AsyncStream<Void>.Continuation]] = [:]
 
@@ -61,8 +62,18 @@ actor InsightReports {
         return nil
     }
 
-    /// For a file: up to so many rows, computed now.
-    func table(_ key: Key, limit: Int) async throws -> InsightStore.Table {
+    /// For a file: up to so many rows, computed now. One file at a time, because it is not kept and pages need the connection, too.
+    /// - Throws: `Fault` while another file is computed.
+    func file(_ key: Key, limit: Int) async throws -> InsightStore.Table {
+        guard !isExporting else {
+            throw Fault(503, "Another report is being exported.", "Try again in a minute.")
+        }
+        isExporting = true
+        defer { isExporting = false }
+        return try await table(key, limit: limit)
+    }
+
+    private func table(_ key: Key, limit: Int) async throws -> InsightStore.Table {
         let moment = now()
         return try await database.withConnection { connection in
             try await InsightStore(connection).table(

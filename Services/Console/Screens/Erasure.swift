@@ -31,7 +31,7 @@ struct ErasureScreens: Sendable {
         guard let app = request.text("app") else {
             throw Fault.notFound("The address names no app.")
         }
-        let preview = try await console.patientDatabase.withConnection { connection in
+        let preview = try await console.erasureDatabase.withConnection { connection in
             try await ErasureStore(connection).preview(account, of: app, in: environment)
         }
         let name = account.uuidString.lowercased()
@@ -82,7 +82,7 @@ struct ErasureScreens: Sendable {
         }
         let operation = EraseCustomer(.account(account), of: app, in: environment, extent: extent)
         let performer = try console.performer(request)
-        let certificate = try await console.patientDatabase.withConnection { connection in
+        let certificate = try await console.erasureDatabase.withConnection { connection in
             try await operation.perform(on: connection, id: console.newId(), by: performer)
         }
         return .redirect(to: Self.address(certificate.id))

@@ -86,7 +86,7 @@ struct InsightScreen: Sendable {
         let scope = try await scope(request)
         let table =
             if let app = scope.app {
-                try await console.insight.table(InsightReports.Key(report: report, app: app), limit: Self.exported)
+                try await console.insight.file(InsightReports.Key(report: report, app: app), limit: Self.exported)
             } else { InsightStore.Table.empty(report) }
         let masking = request.masking
         let lines =

@@ -24,6 +24,40 @@ import Testing
         }
     }
 
+    @Test func `InsightReports computes one file at a time, and refuses others until it is done`() async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let pool = ConnectionPool([TestDatabase.connection(console.database)])
+            let reports = InsightReports(database: pool, patience: .seconds(60), now: { RunningConsole.now })
+            let (faults, signal) = AsyncStream<Fault>.makeStream()
+            let files = try await pool.withConnection { _ in
+                let files = (0..<5).map { _ in
+                    Task { () async throws -> Int? in
+                        do {
+                            return try await reports.file(Self.key, limit: 1000).rows.count
+                        } catch let fault as Fault {
+                            signal.yield(fault)
+                            return nil
+                        }
+                    }
+                }
+                // One of them waits for the connection.
+                var refused: [Int] = []
+                for await fault in faults {
+                    refused.append(fault.status)
+                    if refused.count == 4 { break }
+                }
+                #expect(refused == [503, 503, 503, 503])
+                return files
+            }
+            var rows: [Int] = []
+            for file in files { if let count = try await file.value { rows.append(count) } }
+            #expect(rows == [1])
+            #expect(try await reports.file(Self.key, limit: 1000).rows.count == 1)
+            await pool.close()
+        }
+    }
+
     @Test func `InsightReports computes a report once for all requests of the time, and keeps it`() async throws {
         try await RunningConsole.with { console in
             try await SampleContents.fill(console)

@@ -60,7 +60,7 @@ struct RunningConsole: Sendable {
             let templates = try Templates()
             let kafka = KafkaConfiguration(bootstrapServers: "127.0.0.1:1", overrides: [:])
             let console = Console(
-                database: pool, patientDatabase: pool, templates: templates, tokens: tokens,
+                database: pool, erasureDatabase: pool, templates: templates, tokens: tokens,
                 origin: try #require(Origin(Self.origin)), session: .seconds(3600), provider: provider,
                 status: StatusWatch(
                     reader: StatusReader(database: own, kafka: kafka, sample: 10), interval: .seconds(3600),
