@@ -49,7 +49,9 @@ struct EntitlementHandlers: Sendable {
         let account = UUID(uuidString: request.parameter("appAccountToken")) ?? .zero
         let bundleIds = try request.bundleIds()
         var isBehind = false
-        if let token = request.headers[.readAfter] { isBehind = try await !readAfter.isReached(token) }
+        if let token = request.headers[.readAfter] {
+            isBehind = try await !readAfter.isReached(token, for: request.key)
+        }
         let now = clock.now()
         let answer = try await reader.answer(
             of: account, in: request.key.environment, bundleIds: bundleIds, at: now)
