@@ -58,8 +58,7 @@ struct SignedOriginalWriter {
     }
 }
 
-/// Finds texts between quotation marks that look like a compact JWS: three parts, of which the first begins as `{"` does in base64url. A
-/// bundle id such as `com.example.app` has three parts, too.
+/// Finds texts between quotation marks that look like a compact JWS.
 enum NestedJWS {
     static func ranges(in payload: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
@@ -72,11 +71,7 @@ enum NestedJWS {
             let start = index + 1
             let run = run(in: payload[start...])
             let end = start + run.length
-            if run.dots == 2, end < payload.count, payload[end] == UInt8(ascii: "\""),
-                payload[start..<end].starts(with: "eyJ".utf8)
-            {
-                ranges.append(start..<end)
-            }
+            if run.dots == 2, end < payload.count, payload[end] == UInt8(ascii: "\"") { ranges.append(start..<end) }
             index = end
         }
         return ranges

@@ -340,10 +340,13 @@ import WebhookDelivery
     @Test func `The console changes what people give and request, and nothing that Apple said`() async throws {
         try await Self.withGrants { database, owner async throws in
             let tables = try await owner.execute(Self.tables).map { row in try row.value("name", as: String.self) }
-            let own = ["console_login", "console_session", "console_selection", "chosen_account", "purchase_account"]
+            let own = [
+                "console_login", "console_session", "console_selection", "chosen_account", "purchase_account",
+                "webhook_queue",
+            ]
             let added = [
                 "operator_action", "recovery_window", "recovery_request", "manual_grant", "apple_request_limit",
-                "account_version", "refund_answer",
+                "account_version", "refund_answer", "webhook_delivery",
             ]
             try await Self.acting(as: "storekeeper_console", in: database) { console async throws in
                 _ = try await console.run(unsafeScript: "select * from account_access")
