@@ -95,6 +95,52 @@ import Testing
         }
     }
 
+    @Test func `Eighty-four transactions that Apple asks about up to six times each get eighty-four answers`()
+        async throws
+    {
+        try await SchedulerFixture.open { fixture async throws in
+            let clock = ManualClock(at: SchedulerFixture.now)
+            let ids = try await Self.request(84, fixture, at: clock.now)
+            var generator = SeededGenerator(state: 84)
+            for round in 0..<6 {
+                // Apple fails for some time in every second round.
+                if round % 2 == 0 {
+                    fixture.faults.add(ServerFault(kind: .error, endpoint: .sendConsumption, errorCode: 5_000_000))
+                }
+                try await Self.job(fixture, clock, deadline: .milliseconds(20)).turn()
+                fixture.faults.clear()
+                clock.advance(by: 900)
+                for _ in 0..<2 { try await Self.job(fixture, clock).turn() }
+                clock.advance(by: 5400)
+                let asked = ids.filter { _ in Bool.random(using: &generator) }
+                try await Self.repeatRequests(of: asked, fixture, at: clock.now)
+            }
+            try await Self.job(fixture, clock).turn()
+            #expect(ids.map { fixture.answers.bodies(about: $0).count } == ids.map { _ in 1 })
+            #expect(try await RefundDecisionStore(fixture.connection).nextDue() == nil)
+        }
+    }
+
+    /// Apple asks again, under a new notificationUUID.
+    private static func repeatRequests(of ids: [String], _ fixture: SchedulerFixture, at now: Date) async throws {
+        for id in ids {
+            try await fixture.connection.run(
+                unsafeScript: """
+                    update refund_request
+                    set requested_at = '\(now.ISO8601Format())', request_uuid = gen_random_uuid(),
+                        next_at = coalesce(next_at, '\(now.ISO8601Format())')
+                    where transaction_id = '\(id)';
+                    insert into notification (
+                        signed_at, received_at, recorded_at, kafka_offset, notification_uuid, environment, kafka_partition,
+                        has_advanced, is_lifecycle_event, is_revoked, has_added_seats, source, notification_type, bundle_id,
+                        original_transaction_id, transaction_id)
+                    select requested_at, requested_at, requested_at, 1, request_uuid, environment, 1, true, false, false,
+                        false, 'webhook', 'CONSUMPTION_REQUEST', bundle_id, original_transaction_id, transaction_id
+                    from refund_request where transaction_id = '\(id)'
+                    """)
+        }
+    }
+
     @Test(arguments: [5_000_000, 4_290_000])
     func `Apple answers with errors for eleven hours, then takes the same body`(code: Int64) async throws {
         try await SchedulerFixture.open { fixture async throws in
