@@ -62,6 +62,7 @@ enum Handlers {
             "reportUsage": refunds.reportUsage,
             "getRefundPolicy": refunds.getPolicy,
             "putRefundPolicy": refunds.putPolicy,
+            "getInsight": InsightHandler(dependencies).report,
         ]
     }
 }

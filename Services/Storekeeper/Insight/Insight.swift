@@ -3,13 +3,14 @@ import ArgumentParser
 /// `storekeeper insight`: figures of revenue.
 struct Insight: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "insight", abstract: "Check or rebuild the figures of revenue.",
+        commandName: "insight", abstract: "Show, check or rebuild the figures of revenue.",
         discussion: """
             The scheduler computes the figures from transactions and access periods, within a minute of a change.
 
             Examples:
+              storekeeper insight show mrr --app com.example.app
               storekeeper insight check --day 2026-10-31
               storekeeper insight rebuild --dry-run
             """,
-        subcommands: [InsightCheck.self, InsightRebuild.self])
+        subcommands: [InsightShow.self, InsightCheck.self, InsightRebuild.self])
 }

@@ -73,6 +73,8 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
     case webhooksWrite = "webhooks:write"
     /// Read refund requests, the answers to them, and policies.
     case refundsRead = "refunds:read"
+    /// Read the figures of revenue.
+    case insightRead = "insight:read"
     /// Answer refund requests by hand, report usage, and set policies.
     case refundsWrite = "refunds:write"
 }

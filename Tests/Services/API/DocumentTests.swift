@@ -189,6 +189,7 @@ struct DocumentedAnswers {
             "originalTransactionId": SampleState.purchase,
             "transactionId": SampleState.purchase, "orderId": "M1", "name": "pro", "kind": "consumption",
             "bundleId": SampleState.app, "grantId": "0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0", "endpointId": endpoint,
+            "report": "mrr",
         ]
         let path = values.reduce(operation.path) { $0.replacing("{\($1.key)}", with: $1.value) }
         return operation.id == "search" ? path + "?q=1" : path

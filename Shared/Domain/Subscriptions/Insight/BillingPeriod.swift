@@ -77,6 +77,9 @@ package struct BillingPeriod: Sendable, Hashable, Comparable, CustomStringConver
     /// By length.
     package static func < (left: Self, right: Self) -> Bool { left.hours < right.hours }
 
+    /// The average length, seconds.
+    package var seconds: TimeInterval { Double(hours) * 3600 }
+
     private var hours: Int64 { months * 1461 / 2 + days * 24 }
 }
 

@@ -1,0 +1,54 @@
+import Chassis
+import Operations
+import Storage
+import StrictJSON
+
+/// Figures of revenue.
+struct InsightHandler: Sendable {
+    private let database: Database
+    private let clock: ProcessClock
+
+    init(_ dependencies: Dependencies) {
+        database = dependencies.database
+        clock = dependencies.clock
+    }
+
+    /// `GET /v1/insight/{report}`
+    func report(_ request: APIRequest) async throws -> APIResponse {
+        guard let name = FigureReport.Name(rawValue: request.parameter("report")) else {
+            throw Problem(.notFound, "There is no such report.")
+        }
+        let bundleIds = try request.bundleIds()
+        let question = try FigureQuestion(
+            name, in: request.key.environment, of: bundleIds, from: request.query["from"], to: request.query["to"],
+            interval: request.query["interval"].flatMap(FigureReport.Interval.init) ?? .month, by: request.query["by"],
+            at: clock.now())
+        let report = try await database.withConnection { connection in
+            try await FigureReportStore(connection).report(question.query)
+        }
+        return APIResponse { json in
+            json.member("report", report.name.rawValue)
+            json.member("asOf", report.asOf?.milliseconds)
+            json.beginArray("data")
+            for row in report.rows {
+                json.beginObject()
+                Self.write(row, to: &json)
+                json.endObject()
+            }
+            json.endArray()
+        }
+    }
+
+    private static func write(_ row: FigureReport.Row, to json: inout JSONWriter) {
+        json.member("from", FigureQuestion.text(row.days.lowerBound))
+        json.member("to", FigureQuestion.text(row.days.upperBound))
+        json.member("isComplete", row.isComplete)
+        for (dimension, value) in row.cells { json.member(dimension.rawValue, value) }
+        for (name, value) in row.values {
+            switch value {
+            case .count(let number), .amount(let number): json.member(name, number)
+            case .share(let share): json.member(name, raw: Array((share.map { "\($0)" } ?? "null").utf8))
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+import Commands
+import Contracts
+import Foundation
+import Operations
+import Storage
+
+/// `storekeeper insight show`: a report.
+struct InsightShow: Subcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show a report of revenue.",
+        discussion: """
+            Reports: mrr (monthly revenue at the end of each month), movements (why it changed), churn, retention, trials, \
+            revenue (charges and refunds). Documentation/Insight.md defines each. Amounts are of one currency each, with three \
+            decimals. Column complete: every day of the row is over and complete by coverage.
+
+            Examples:
+              storekeeper insight show mrr --app com.example.app
+              storekeeper insight show movements --from 2026-01-01 --to 2026-04-01 --by product
+              storekeeper insight show revenue --by storefront --csv
+            """)
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var output: OutputOptions
+
+    @Argument(help: "\(FigureReport.Name.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var report: FigureReport.Name
+
+    @Option(help: "Bundle id of the app (default: all apps).")
+    var app: String?
+
+    @Option(help: "Environment of the App Store (default: Production).")
+    var environment = StoreEnvironment.production
+
+    @Option(help: "First day, such as 2026-01-31 (default: 12 months before the month of --to).")
+    var from: String?
+
+    @Option(help: "End, exclusive, such as 2026-02-28 (default: tomorrow).")
+    var to: String?
+
+    @Option(help: "Time of a row: day or month.")
+    var interval = FigureReport.Interval.month
+
+    @Option(
+        help:
+            "Up to two, separated by commas: \(FigureReport.Dimension.allCases.map(\.rawValue).joined(separator: ", "))."
+    )
+    var by: String?
+
+    @Flag(help: "Print comma-separated values.")
+    var csv = false
+
+    func run(in context: CommandContext) async throws {
+        let question: FigureQuestion
+        do {
+            question = try FigureQuestion(
+                report, in: environment, of: app.map { [$0] }, from: from, to: to, interval: interval, by: by,
+                at: context.now())
+        } catch { throw ValidationError("\(error)") }
+        let connection = try database.connection(for: "insight", in: context)
+        if let app { try await KnownAppsWarning(connection: connection).warn(about: app, in: context) }
+        let answer = try await FigureReportStore(connection).report(question.query)
+        guard !csv else {
+            return ([answer.columns] + answer.rows.map(\.texts)).forEach { line in
+                context.print(line.map(\.csvField).joined(separator: ","))
+            }
+        }
+        guard !output.json else { return try output.print(json: Printed(answer), in: context) }
+        guard let asOf = answer.asOf else {
+            return context.print("The figures are not complete yet: the scheduler computes every purchase once.")
+        }
+        guard !answer.rows.isEmpty else { return context.print("Nothing to show.") }
+        let names = answer.rows[0].cells.count + 3
+        TextTable(
+            columns: answer.columns.enumerated().map {
+                $0.offset < names ? .init(stringLiteral: $0.element) : .number($0.element)
+            },
+            rows: answer.rows.map(\.texts)
+        ).lines(in: context.style).forEach(context.print)
+        context.print("As of \(asOf.text).")
+    }
+
+    private struct Printed: Encodable {
+        var report: String
+        var asOf: Date?
+        var rows: [[String: String]]
+
+        init(_ answer: FigureReport) {
+            report = answer.name.rawValue
+            asOf = answer.asOf
+            rows = answer.rows.map { row in
+                Dictionary(zip(answer.columns, row.texts), uniquingKeysWith: { first, _ in first })
+            }
+        }
+    }
+}
+
+extension FigureReport.Name: ExpressibleByArgument {}
+extension FigureReport.Interval: ExpressibleByArgument {}

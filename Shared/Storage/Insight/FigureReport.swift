@@ -1,0 +1,89 @@
+import Contracts
+
+import struct Foundation.Date
+
+/// A report over the figures of revenue: rows of spans of time, in the cells that were asked for.
+package struct FigureReport: Sendable, Equatable {
+    /// What it shows. Documentation/Insight.md defines each.
+    package enum Name: String, Sendable, CaseIterable {
+        case mrr, movements, churn, retention, trials, revenue
+
+        /// Whether amounts are in it, which are never added over currencies.
+        var hasAmounts: Bool { self != .retention && self != .trials }
+
+        var kinds: [String] {
+            switch self {
+            case .mrr, .movements, .churn: ["new", "expansion", "contraction", "churn", "reactivation"]
+            case .retention: ["periods", "unbrokenPeriods"]
+            case .trials: ["trialRunning", "trialEnded", "trialPaid"]
+            case .revenue: ["charge", "loyalCharge", "refund", "refundOfCharge"]
+            }
+        }
+    }
+
+    /// By what rows are told apart.
+    package enum Dimension: String, Sendable, CaseIterable {
+        case app, product, storefront, currency, period, offer
+    }
+
+    /// The length of a row's time, in UTC.
+    package enum Interval: String, Sendable, CaseIterable {
+        case day, month
+    }
+
+    /// What is asked.
+    package struct Query: Sendable, Hashable {
+        package var name: Name
+        package var environment: StoreEnvironment
+        /// Nil means all apps.
+        package var bundleIds: [String]?
+        /// First days of the first row and after the last row.
+        package var days: Range<Date>
+        package var interval: Interval
+        package var dimensions: Set<Dimension>
+
+        package init(
+            _ name: Name, in environment: StoreEnvironment, of bundleIds: [String]?, days: Range<Date>,
+            by interval: Interval = .month, dimensions: Set<Dimension> = []
+        ) {
+            self.name = name
+            self.environment = environment
+            self.bundleIds = bundleIds
+            self.days = days
+            self.interval = interval
+            self.dimensions = name.hasAmounts ? dimensions.union([.currency]) : dimensions
+            if name == .retention { self.dimensions.insert(.period) }
+        }
+    }
+
+    /// One figure.
+    package enum Value: Sendable, Equatable {
+        case count(Int64)
+        /// Thousandths of a unit of the row's currency.
+        case amount(Int64)
+        /// From 0 to 1, or beyond; nil where there is nothing to divide by.
+        case share(Double?)
+    }
+
+    package struct Row: Sendable, Equatable {
+        /// The first day, and the first one after it.
+        package var days: Range<Date>
+        /// Whether every day of it is over and complete by coverage.
+        package var isComplete: Bool
+        /// In the order of `Dimension`; those that were asked for.
+        package var cells: [(dimension: Dimension, value: String)]
+        /// The same names in each row of a report.
+        package var values: [(name: String, value: Value)]
+
+        package static func == (left: Self, right: Self) -> Bool {
+            left.days == right.days && left.isComplete == right.isComplete
+                && left.cells.elementsEqual(right.cells) { $0 == $1 }
+                && left.values.elementsEqual(right.values) { $0 == $1 }
+        }
+    }
+
+    package var name: Name
+    /// As of when the figures are; nil while they are computed for the first time.
+    package var asOf: Date?
+    package var rows: [Row]
+}

@@ -1,0 +1,134 @@
+import Contracts
+import Foundation
+import Postgres
+import Subscriptions
+
+/// Reads reports over the figures of revenue.
+package struct FigureReportStore: Sendable {
+    typealias Dimension = FigureReport.Dimension
+
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    package init(_ connection: PostgresConnection) { self.connection = connection }
+
+    package func report(_ query: FigureReport.Query) async throws -> FigureReport {
+        let dimensions = query.dimensions.map(\.rawValue)
+        let common: [any PostgresParameter] = [
+            query.environment.rawValue, query.bundleIds, query.days.lowerBound, query.days.upperBound,
+            query.interval.rawValue, dimensions,
+        ]
+        var commands = [
+            Command(FigureStore.status),
+            Command(Self.complete, all: Array(common.prefix(4))),
+            Command(Self.sums, all: common + [query.name.kinds, query.name == .retention]),
+        ]
+        if query.name == .churn { commands.append(Command(Self.lost, all: common)) }
+        let rows = try await connection.pipeline(commands)
+        let asOf: Date? = try rows[0].first?.optional("as_of")
+        let complete = Set(try rows[1].map { row in try row.value("day", as: Date.self) })
+        var table = Table(query, asOf: asOf, complete: complete)
+        let sums = try rows[2].map { row in try Sum(row) }
+        switch query.name {
+        case .mrr: table.addRevenue(sums)
+        case .movements: table.addMovements(sums)
+        case .churn: table.addChurn(sums, lost: try rows[3].map { row in try Sum(row) })
+        case .retention: table.addRetention(sums)
+        case .trials: table.addTrials(sums)
+        case .revenue: table.addCharges(sums)
+        }
+        return FigureReport(name: query.name, asOf: asOf, rows: table.rows)
+    }
+
+    /// A sum of one span, kind and cell.
+    struct Sum {
+        /// The first day of the span; nil for all before the first one.
+        var start: Date?
+        var kind: String
+        var step: Int64
+        /// In the order of `Dimension`; empty for those that were not asked for.
+        var cell: [String]
+        var amount: Int64
+        var revenueCatAmount: Int64
+        var purchases: Int64
+        var count: Int64
+
+        init(_ row: Row) throws {
+            start = try row.optional("span")
+            kind = try row.value("kind")
+            step = try row.value("step")
+            cell = try Dimension.allCases.map { try row.value($0.rawValue) }
+            amount = try row.value("amount")
+            revenueCatAmount = try row.value("revenuecat_amount")
+            purchases = try row.value("purchases")
+            count = try row.value("count")
+        }
+    }
+
+    static let statements = [sums, lost, complete]
+
+    /// The cell of a row; a dimension that was not asked for is empty.
+    private static let cell = """
+        case when 'app' = any ($6::text[]) then bundle_id else '' end as app,
+        case when 'product' = any ($6::text[]) then product_id else '' end as product,
+        case when 'storefront' = any ($6::text[]) then storefront else '' end as storefront,
+        case when 'currency' = any ($6::text[]) then currency else '' end as currency,
+        case when 'period' = any ($6::text[]) then period else '' end as period,
+        case when 'offer' = any ($6::text[]) then offer else '' end as offer
+        """
+    private static let cellNames = "app, product, storefront, currency, period, offer"
+
+    /// Movements add up from the beginning, so those before the first day are one span of their own. Of retention each day is read, because
+    /// each had another time.
+    private static let sums = Statement(
+        "figure-report-sums",
+        unsafeSQL: """
+            select span, kind, step, \(cellNames), sum(amount)::bigint as amount,
+                sum(revenuecat_amount)::bigint as revenuecat_amount, sum(purchases)::bigint as purchases,
+                sum(count)::bigint as count
+            from (
+                select case
+                        when day >= ($3::timestamptz at time zone 'UTC')::date then
+                            date_trunc(case when $8::boolean then 'day' else $5::text end, day::timestamp) at time zone 'UTC'
+                    end as span, kind, step::bigint as step, \(cell), amount, revenuecat_amount, purchases, count
+                from insight_day
+                where environment = $1::text::store_environment and ($2::text[] is null or bundle_id = any ($2::text[]))
+                    and kind = any ($7::text[]) and day < ($4::timestamptz at time zone 'UTC')::date
+                    and (day >= ($3::timestamptz at time zone 'UTC')::date
+                        or kind in ('new', 'expansion', 'contraction', 'churn', 'reactivation'))
+            ) as figure
+            group by span, kind, step, \(cellNames)
+            order by span nulls first, \(cellNames), kind, step
+            """)
+
+    /// Purchases that earned at the beginning of a span and not at its end.
+    private static let lost = Statement(
+        "figure-report-lost",
+        unsafeSQL: """
+            select span, 'lost' as kind, 0::bigint as step, \(cellNames), 0::bigint as amount, 0::bigint as revenuecat_amount,
+                0::bigint as purchases, count(*)::bigint as count
+            from (
+                select date_trunc($5::text, at at time zone 'UTC') at time zone 'UTC' as span, original_transaction_id, \(cell),
+                    sum(purchases) as change
+                from mrr_movement
+                where environment = $1::text::store_environment and ($2::text[] is null or bundle_id = any ($2::text[]))
+                    and at >= $3::timestamptz and at < $4::timestamptz
+                group by span, original_transaction_id, \(cellNames)
+                having sum(purchases) < 0
+            ) as purchase
+            group by span, \(cellNames)
+            """)
+
+    /// The days that are complete of every app.
+    private static let complete = Statement(
+        "figure-report-complete",
+        """
+        select day::timestamp at time zone 'UTC' as day
+        from coverage_day
+        where environment = $1::text::store_environment and ($2::text[] is null or bundle_id = any ($2::text[]))
+            and day >= ($3::timestamptz at time zone 'UTC')::date and day < ($4::timestamptz at time zone 'UTC')::date
+        group by day
+        having bool_and(completed_at is not null)
+            and count(*) >= coalesce(array_length($2::text[], 1), 1)
+        """)
+}

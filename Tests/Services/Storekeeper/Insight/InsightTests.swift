@@ -1,0 +1,55 @@
+import Foundation
+import Postgres
+import Storage
+import TestSupport
+import Testing
+
+@testable import Storekeeper
+
+@Suite struct InsightTests {
+    @Test func `insight shows reports, checks them, and computes them again`() async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            func run(_ arguments: String...) async -> CommandOutcome {
+                await CommandOutcome.of(["insight"] + arguments, environment: database.environment)
+            }
+            #expect(await run("check").errorOutput.contains("not complete yet"))
+            #expect(await run("show", "mrr").text.contains("not complete yet"))
+            try await connection.run(
+                unsafeScript: """
+                    insert into insight_day (amount, revenuecat_amount, purchases, count, day, step, environment, bundle_id, kind,
+                        currency, product_id, storefront, period, offer)
+                    values (12345, 12345, 1, 1, '2026-01-10', 0, 'Production', 'a', 'new', 'EUR', '=gold', 'DEU', 'P1M', '')
+                    """)
+            _ = try await FigureStore(connection).update(at: Date())
+            let shown = await run("show", "mrr", "--from", "2026-01-01", "--to", "2026-02-01", "--by", "product")
+            #expect(shown.code == 0 && shown.text.contains("12.345") && shown.text.contains("As of "))
+            let csv = await run("show", "mrr", "--from", "2026-01-01", "--to", "2026-02-01", "--by", "product", "--csv")
+            #expect(
+                csv.text == """
+                    from,to,complete,product,currency,amount,revenueCatAmount,purchases
+                    2026-01-01,2026-02-01,no,'=gold,EUR,12.345,12.345,1
+                    """)
+            let json = await run("show", "mrr", "--from", "2026-01-01", "--to", "2026-02-01", "--json")
+            #expect(json.text.contains(#""amount" : "12.345""#))
+            for (arguments, problem) in [
+                (["--by", "product,offer,app"], "at most two"), (["--by", "color"], "no dimension"),
+                (["--from", "2026-02-30"], "no day"), (["--from", "2026-02-01", "--to", "2026-01-01"], "not before"),
+                (["--from", "2020-01-01", "--interval", "day"], "too many"),
+            ] {
+                let wrong = await CommandOutcome.of(
+                    ["insight", "show", "mrr"] + arguments, environment: database.environment)
+                #expect(wrong.code == 64 && wrong.errorOutput.contains(problem), "\(arguments)")
+            }
+            let found = await run("check", "--day", "2026-01-31")
+            #expect(found.code == 1 && found.text.contains("12345"))
+            #expect(await run("rebuild", "--dry-run").text.contains("would be added up again"))
+            #expect(await run("check", "--day", "2026-01-31").code == 1)
+            #expect(await run("rebuild", "--note", "test").code == 0)
+            let equal = await run("check", "--day", "2026-01-31")
+            #expect(equal.code == 0 && equal.text.contains("nothing differs"))
+            let audit = await CommandOutcome.of(["audit"], environment: database.environment)
+            #expect(audit.text.contains("insight rebuild"))
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Contracts
+import Foundation
+import Postgres
+import Records
+import Subscriptions
+import TestSupport
+import Testing
+
+@testable import Storage
+
+/// Reports over a few purchases whose figures are computed by hand.
+@Suite struct FigureReportStoreTests {
+    private static let app = "com.example.app"
+
+    private static func date(_ text: String) throws -> Date {
+        try Date.ISO8601FormatStyle().year().month().day().parse(text)
+    }
+
+    private static func period(
+        _ purchase: String, _ number: Int, _ from: String, _ to: String, price: Int64 = 10_000,
+        product: String = "gold",
+        refunded: String? = nil, isTrial: Bool = false
+    ) throws -> LedgerEntry {
+        let start = try date(from)
+        let signed = try refunded.map { try date($0) } ?? start
+        var facts = TransactionFacts(
+            transactionId: "\(purchase)-\(number)", productId: product, productType: "Auto-Renewable Subscription",
+            subscriptionGroupIdentifier: "g", purchaseDate: start, expiresDate: try date(to), ownership: "PURCHASED",
+            revocationDate: refunded == nil ? nil : signed, priceMilliunits: isTrial ? 0 : price, currency: "EUR",
+            signedDate: signed, reason: number == 1 ? "PURCHASE" : "RENEWAL", storefront: "DEU")
+        if isTrial { (facts.offerType, facts.offerDiscountType, facts.offerPeriod) = (1, "FREE_TRIAL", "P1W") }
+        let uuid = UUID()
+        let event = PurchaseEvent(
+            key: SubscriptionKey(environment: .production, originalTransactionId: purchase),
+            version: EventVersion(signedDate: signed, notificationUUID: uuid), bundleId: app,
+            notificationType: refunded == nil ? "DID_RENEW" : "REFUND", subtype: nil, status: nil, transaction: facts,
+            renewal: nil)
+        return LedgerEntry(
+            notificationUUID: uuid, notificationType: event.notificationType, subtype: nil, environment: .production,
+            bundleId: app, appAppleId: 1, originalTransactionId: purchase, transactionId: facts.transactionId,
+            signedDate: signed, receivedAt: signed, source: .webhook, decodedPayload: "{}", signedPayload: [1],
+            event: event, position: LogPosition(topic: "t", partition: 0, offset: 0))
+    }
+
+    /// One keeps paying, with an upgrade; one leaves and comes back; one is refunded; one only tried; one paid after its trial.
+    private static func use(_ body: (FigureReportStore, PostgresConnection) async throws -> Void) async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            let entries = [
+                try period("1", 1, "2026-01-10", "2026-02-10"), try period("1", 2, "2026-02-10", "2026-03-10"),
+                try period("1", 3, "2026-03-10", "2026-04-10", price: 25_000, product: "platinum"),
+                try period("2", 1, "2026-01-20", "2026-02-20"), try period("2", 1001, "2026-03-05", "2026-04-05"),
+                try period("3", 1, "2026-02-01", "2026-03-01", refunded: "2026-02-11"),
+                try period("4", 1, "2026-01-05", "2026-01-12", isTrial: true),
+                try period("5", 1, "2026-01-06", "2026-01-13", isTrial: true),
+                try period("5", 2, "2026-01-13", "2026-02-13"),
+            ]
+            _ = try await LedgerStore(connection).apply(entries, moving: [], recordedAt: try date("2026-03-20"))
+            let now = try date("2026-03-20")
+            while try await FigureStore(connection).update(at: now) {}
+            try await body(FigureReportStore(connection), connection)
+        }
+    }
+
+    private static func lines(
+        _ name: FigureReport.Name, _ store: FigureReportStore, by dimensions: Set<FigureReport.Dimension> = [],
+        from: String = "2026-01-01", to: String = "2026-04-01"
+    ) async throws -> [String] {
+        let query = FigureReport.Query(
+            name, in: .production, of: [app], days: try date(from)..<date(to), dimensions: dimensions)
+        return try await store.report(query).rows.map { row in
+            let values = row.values.map { _, value in
+                switch value {
+                case .count(let number), .amount(let number): "\(number)"
+                case .share(let share): share.map { String(format: "%.3f", $0) } ?? "-"
+                }
+            }
+            let cells = row.cells.filter { $0.dimension != .currency }.map(\.value)
+            return ([row.days.lowerBound.formatted(Date.ISO8601FormatStyle().month())] + cells + values)
+                .joined(separator: " ")
+        }
+    }
+
+    @Test func `Monthly revenue, its movements and churn are those of the purchases`() async throws {
+        try await Self.use { store, _ async throws in
+            // January: 1, 2 and 5. February: 2 and 5 ended, 3 came and was refunded. March: 1 upgraded, 2 is back.
+            #expect(
+                try await Self.lines(.mrr, store) == ["01 30000 30000 3", "02 10000 10000 1", "03 35000 35000 2"])
+            #expect(
+                try await Self.lines(.mrr, store, by: [.product], from: "2026-03-01") == [
+                    "03 gold 10000 10000 1", "03 platinum 25000 25000 1",
+                ])
+            #expect(
+                try await Self.lines(.movements, store) == [
+                    "01 0 30000 0 0 0 0 30000 3 0 0 0 0", "02 30000 10000 0 0 -30000 0 10000 1 0 0 3 0",
+                    "03 10000 0 15000 0 0 10000 35000 0 1 0 0 1",
+                ])
+            // The one that came and was refunded within February was not there at its beginning.
+            #expect(
+                try await Self.lines(.churn, store) == [
+                    "01 0 0 - 0 0 - -", "02 3 2 0.667 30000 30000 1.000 1.000", "03 1 0 0.000 10000 0 0.000 -2.500",
+                ])
+        }
+    }
+
+    @Test func `Retention, trials and revenue are those of the purchases`() async throws {
+        try await Self.use { store, _ async throws in
+            // Of January 1 reached a third period (an upgrade at a renewal), 2 a second one, 5 none after its first.
+            #expect(
+                try await Self.lines(.retention, store, to: "2026-02-01") == [
+                    "01 P1M 1 3 3 3 1.000", "01 P1M 2 3 2 2 0.667", "01 P1M 3 2 1 1 0.500",
+                ])
+            #expect(try await Self.lines(.trials, store) == ["01 2 0 1 1 0.500"])
+            #expect(
+                try await Self.lines(.revenue, store) == [
+                    "01 30000 3 0 0 30000 0.000", "02 20000 2 10000 1 10000 0.500", "03 35000 2 0 0 35000 0.000",
+                ])
+        }
+    }
+
+    @Test func `A row is complete when every day of it is, in every app that was asked for`() async throws {
+        try await Self.use { store, connection async throws in
+            try await connection.run(
+                unsafeScript: """
+                    insert into coverage_day (planned_at, completed_at, window_id, day, environment, bundle_id)
+                    select now(), case when day <> date '2026-02-14' then now() end, gen_random_uuid(), day, 'Production',
+                        'com.example.app'
+                    from generate_series(date '2026-01-01', date '2026-03-19', interval '1 day') as day
+                    """)
+            let query = FigureReport.Query(
+                .mrr, in: .production, of: [Self.app],
+                days: try Self.date("2026-01-01")..<Self.date("2026-04-01"))
+            #expect(try await store.report(query).rows.map(\.isComplete) == [true, false, false])
+            var both = query
+            both.bundleIds = [Self.app, "com.example.other"]
+            #expect(try await store.report(both).rows.map(\.isComplete) == [false, false, false])
+        }
+    }
+}
