@@ -193,7 +193,7 @@ import Testing
         try await connection.execute(
             Statement(
                 unsafeSQL: """
-                    select string_agg(relname || ' ' || seq_scan || ' ' || seq_tup_read, ', ') || '; ' || (
+                    select coalesce(string_agg(relname || ' ' || seq_scan || ' ' || seq_tup_read, ', '), '') || '; ' || (
                         select string_agg(indexrelname || ' ' || idx_scan || ' ' || idx_tup_read, ', ')
                         from pg_stat_user_indexes where idx_tup_read > 0) as rows
                     from pg_stat_user_tables where seq_tup_read > 0
