@@ -58,8 +58,7 @@ struct ExampleBackend: Sendable {
         let entries = try await RefundRequestPages(connection).page(
             in: nil, state: .withheld, limit: Self.limit, at: moment)
         for entry in entries where entry.answer?.withheldBecause == "consent" && recorded.insert(entry.key).inserted {
-            let account = try await LedgerReader(connection: connection).account(of: entry)
-            guard let account = account.flatMap(UUID.init(uuidString:)) else { continue }
+            guard let account = try await RefundRequestPages(connection).account(of: entry) else { continue }
             try await ConsentStore(connection).add(
                 ConsentStore.Consent(
                     environment: entry.key.environment, bundleId: entry.bundleId, appAccountToken: account,

@@ -1,7 +1,6 @@
 import Contracts
 import Postgres
 import Storage
-import Subscriptions
 
 import struct Foundation.Date
 
@@ -54,15 +53,7 @@ extension LedgerReader {
         case .withheld:
             guard let because = entry.answer?.withheldBecause else { return "consentWithdrawn" }
             guard because == "consent" else { return because }
-            return try await account(of: entry) == nil ? "noAccount" : "consent"
+            return try await RefundRequestPages(connection).account(of: entry) == nil ? "noAccount" : "consent"
         }
-    }
-
-    /// The account that the purchase names.
-    func account(of entry: RefundRequestPages.Entry) async throws -> String? {
-        try await SubscriptionStore(connection).find(
-            SubscriptionKey(
-                environment: entry.key.environment, originalTransactionId: entry.originalTransactionId)
-        )?.transaction?.appAccountToken
     }
 }

@@ -3,6 +3,7 @@ import Postgres
 import Refunds
 
 import struct Foundation.Date
+import struct Foundation.UUID
 
 /// What became of a request for a refund.
 package enum RefundState: String, Sendable, CaseIterable {
@@ -133,6 +134,13 @@ package struct RefundRequestPages: Sendable {
             .map { row in try Answer(row) }
     }
 
+    /// The account whose consent the answer needs: the owner of the purchase, else one that may use it; nil where there is none.
+    package func account(of entry: Entry) async throws -> UUID? {
+        try await connection.execute(
+            Self.account, entry.key.environment.rawValue, entry.originalTransactionId, entry.bundleId
+        ).first.map { row in try row.value("app_account_token") }
+    }
+
     /// What the policy in force would decide now about open requests; nil for one without a policy.
     package func previews(_ entries: [Entry], at now: Date) async throws -> [RefundKey: RefundDecision] {
         let open = entries.filter { $0.state == .open || $0.state == .withheld && $0.outcome == nil }
@@ -153,7 +161,7 @@ package struct RefundRequestPages: Sendable {
         return previews
     }
 
-    static let statements = [list, ofApps, ofTransaction, decisions]
+    static let statements = [list, ofApps, ofTransaction, decisions, account]
 
     private static let isOpen = "request.requested_at > coalesce(request.outcome_at, '-infinity')"
 
@@ -232,6 +240,18 @@ package struct RefundRequestPages: Sendable {
                 limit $8::bigint
                 """)
     }
+
+    /// As ``RefundSubjects`` reads it.
+    private static let account = Statement(
+        "refund-request-account",
+        """
+        select app_account_token
+        from purchase_account
+        where environment = $1::text::store_environment and original_transaction_id = $2::text
+            and bundle_id = $3::text and (may_use or because = 'owner')
+        order by because = 'owner' desc, decided_at, app_account_token
+        limit 1
+        """)
 
     private static let decisions = Statement(
         "refund-answer-list",
