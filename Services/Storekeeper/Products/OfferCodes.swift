@@ -16,14 +16,7 @@ struct OfferCodes: Subcommand {
             Example: storekeeper products offer-codes --app com.example.app --from 30d
             """)
 
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var output: OutputOptions
-
-    @Option(help: "Environment of the App Store (default: Production).")
-    var environment: StoreEnvironment = .production
-
-    @Option(help: "Bundle id of the app (default: all apps).")
-    var app: String?
+    @OptionGroup var report: ProductReportOptions
 
     @Option(help: "Only bought at or after this time: \(TimeArgument.help).")
     var from: TimeArgument?
@@ -31,14 +24,12 @@ struct OfferCodes: Subcommand {
     @Option(help: "Only bought before this time.")
     var to: TimeArgument?
 
-    @OptionGroup var limits: LimitOptions
-
     func run(in context: CommandContext) async throws {
         let range = try DateRange(from: from, to: to, now: context.now())
-        let connection = try database.connection(for: "products", in: context)
+        let connection = try report.database.connection(for: "products", in: context)
         let codes = try await PriceReports(connection).offerCodes(
-            of: app, in: environment, from: range.from, to: range.to, limit: limits.limit)
-        try output.list(codes.map(Row.init), none: "No offer code was redeemed.", in: context)
+            of: report.app, in: report.environment, from: range.from, to: range.to, limit: report.limits.limit)
+        try report.output.list(codes.map(Row.init), none: "No offer code was redeemed.", in: context)
     }
 
     struct Row: ListedRow {

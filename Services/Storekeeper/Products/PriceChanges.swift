@@ -18,22 +18,13 @@ struct PriceChanges: Subcommand {
             Example: storekeeper products price-changes --app com.example.app
             """)
 
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var output: OutputOptions
-
-    @Option(help: "Environment of the App Store (default: Production).")
-    var environment: StoreEnvironment = .production
-
-    @Option(help: "Bundle id of the app (default: all apps).")
-    var app: String?
-
-    @OptionGroup var limits: LimitOptions
+    @OptionGroup var report: ProductReportOptions
 
     func run(in context: CommandContext) async throws {
-        let connection = try database.connection(for: "products", in: context)
+        let connection = try report.database.connection(for: "products", in: context)
         let changes = try await PriceReports(connection).changes(
-            of: app, in: environment, at: context.now(), limit: limits.limit)
-        try output.list(changes.map(Row.init), none: "No subscription renews at another price.", in: context)
+            of: report.app, in: report.environment, at: context.now(), limit: report.limits.limit)
+        try report.output.list(changes.map(Row.init), none: "No subscription renews at another price.", in: context)
     }
 
     struct Row: ListedRow {

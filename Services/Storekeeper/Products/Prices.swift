@@ -17,23 +17,15 @@ struct Prices: Subcommand {
             Example: storekeeper products prices --app com.example.app
             """)
 
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var output: OutputOptions
-
-    @Option(help: "Environment of the App Store (default: Production).")
-    var environment: StoreEnvironment = .production
-
-    @Option(help: "Bundle id of the app (default: all apps).")
-    var app: String?
-
-    @OptionGroup var limits: LimitOptions
+    @OptionGroup var report: ProductReportOptions
 
     func run(in context: CommandContext) async throws {
-        let connection = try database.connection(for: "products", in: context)
+        let connection = try report.database.connection(for: "products", in: context)
         let prices = try await PriceReports(connection).prices(
-            of: app, in: environment, at: context.now(), limit: limits.limit)
-        try output.list(
-            prices.map { Row($0, environment) }, none: "No active subscription of \(environment.rawValue) has a price.",
+            of: report.app, in: report.environment, at: context.now(), limit: report.limits.limit)
+        try report.output.list(
+            prices.map { Row($0, report.environment) },
+            none: "No active subscription of \(report.environment.rawValue) has a price.",
             in: context)
     }
 

@@ -12,7 +12,7 @@ package struct RefundDecisionStore: Sendable {
     /// How often a request without consent is looked at again. Seconds.
     package static let consentInterval = 300.0
 
-    private let connection: PostgresConnection
+    let connection: PostgresConnection
 
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
@@ -76,7 +76,7 @@ package struct RefundDecisionStore: Sendable {
 
     /// Reads a request after its row was locked, by a statement of its own: the one that waited for the lock does not see the decision
     /// that was made meanwhile.
-    private static func locked(
+    static func locked(
         _ key: RefundKey, in transaction: PostgresTransaction
     ) throws -> LockedRequest? {
         try transaction.execute(read, key.environment.rawValue, key.transactionId).first
@@ -259,70 +259,6 @@ package struct RefundDecisionStore: Sendable {
         }
     }
 
-    // MARK: By hand
-
-    /// What became of an answer by hand.
-    package enum HandResult: Sendable, Equatable {
-        /// The body is stored; the scheduler sends it.
-        case stored(RefundAnswer)
-        /// There is a body already, or Apple has one.
-        case alreadyAnswered
-        /// No request of the transaction is open, or its time is over.
-        case notOpen
-        /// The account of the purchase has not consented, or the purchase has none.
-        case noConsent
-        /// Apple takes no answer about the purchase of a family member.
-        case familyShared
-        /// No refund of the transaction was ever requested, in these apps.
-        case unknown
-    }
-
-    /// Decides in place of the policy.
-    /// - Parameters:
-    ///   - usage: what is told instead of the newest report; the report has what it leaves open.
-    ///   - bundleIds: nil means all apps.
-    ///   - isTrial: changes nothing.
-    ///   - audit: the entry of the audit log for the app, written with the answer.
-    package func answer(
-        _ key: RefundKey, preference: RefundPreference?, usage: RefundSubject.UsageReport?, among bundleIds: [String]?,
-        by name: String, at now: Date, isTrial: Bool = false,
-        audit: @escaping @Sendable (_ bundleId: String) -> OperatorAction
-    ) async throws -> HandResult {
-        try await repeating {
-            try await connection.transaction { transaction in
-                guard
-                    try !transaction.execute(Self.lockWaiting, key.environment.rawValue, key.transactionId).isEmpty,
-                    let request = try Self.locked(key, in: transaction)
-                else { return .unknown }
-                guard bundleIds?.contains(request.bundleId) ?? true else { return .unknown }
-                guard request.progress.mayDecideByHand(at: now) else {
-                    guard request.progress.current?.failure != .withdrawn else { return .noConsent }
-                    let isAnswered = request.progress.isOpen && request.progress.current?.withheld == nil
-                    return isAnswered && request.progress.current != nil ? .alreadyAnswered : .notOpen
-                }
-                let rows = try transaction.pipeline([
-                    Command(RefundPolicyStore.newest, key.environment.rawValue, request.bundleId, Int64(1)),
-                    RefundSubjects.command([key]),
-                ])
-                guard var subject = try RefundSubjects.subjects(rows[1]).first ?? nil else { return .notOpen }
-                guard !subject.isFamilyShared else { return .familyShared }
-                let terms = try rows[0].first.map { row in try RefundPolicyStore.Version(row) }
-                    .flatMap { try? $0.policy }?.consent
-                guard subject.account?.isConsenting(under: terms) == true else { return .noConsent }
-                if let usage { subject.usage = usage.completed(by: subject.usage) }
-                let answer = RefundAnswer(preference, about: subject)
-                guard !isTrial else { return .stored(answer) }
-                _ = try transaction.pipeline([
-                    Self.inserted(Decided(answer, by: name), request, at: now), Self.planned(request, at: now),
-                    OperatorActionStore.command(recording: [audit(request.bundleId)]),
-                ])
-                return .stored(answer)
-            }
-        }
-    }
-
-    // MARK: Rows
-
     /// A row of refund_answer.
     struct Decided {
         var body: String?
@@ -352,7 +288,7 @@ package struct RefundDecisionStore: Sendable {
         }
     }
 
-    private static func inserted(
+    static func inserted(
         _ decided: Decided, _ request: LockedRequest, at now: Date, attempts: Int64 = 0
     ) -> Command {
         Command(
@@ -362,7 +298,7 @@ package struct RefundDecisionStore: Sendable {
             attempts)
     }
 
-    private static func planned(_ request: LockedRequest, at moment: Date?) -> Command {
+    static func planned(_ request: LockedRequest, at moment: Date?) -> Command {
         Command(planning, request.key.environment.rawValue, request.key.transactionId, moment)
     }
 
