@@ -10,7 +10,7 @@ import struct Foundation.UUID
 /// What pages are made from.
 struct Console: Sendable {
     let database: ConnectionPool
-    /// Of erasures, which may take longer than a page does and wait for nothing else.
+    /// The connection of erasures, which may take longer than a page does and wait for nothing else.
     let erasureDatabase: ConnectionPool
     let templates: Templates
     let tokens: FormTokens

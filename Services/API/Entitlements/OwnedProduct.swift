@@ -10,7 +10,7 @@ struct OwnedProduct: Sendable {
     private let view: AccountView
     /// The newest transaction of the product among all purchases of the account.
     private let newest: ProductTransaction?
-    /// Of the entitlement that gives the product; nil where none does.
+    /// The line of the entitlement that gives the product; nil where none does.
     private let line: AccountAccess.Line?
 
     init(_ product: String, _ view: AccountView, newest: ProductTransaction?) {
@@ -18,7 +18,7 @@ struct OwnedProduct: Sendable {
         self.view = view
         self.newest = newest
         line = view.access.entitlements.map(\.line).filter { $0.productId == product }.max {
-            // Of several the one that lasts longest.
+            // Where several give it, the one that lasts longest counts.
             ($0.until ?? .distantFuture) < ($1.until ?? .distantFuture)
         }
     }

@@ -5,7 +5,7 @@ import Storage
 /// Questions to Apple that each key may cause. All keys and services share Apple's limits, so the made-up ids of one key must not use
 /// them up. Each instance counts for itself.
 struct QuestionBudget: Sendable {
-    /// Of the rate that all services share, in the key's environment.
+    /// The share of Apple's rate that one key may use; all services share that rate.
     private static let part = 0.25
     /// Seconds in which a key may ask all at once what it may ask within them.
     private static let window = 10

@@ -72,7 +72,7 @@ struct RefundScreens: Sendable {
     }
 
     private static let limit = 100
-    /// Of the outcomes, seconds.
+    /// The time of which outcomes are shown. Seconds.
     private static let outcomesSpan = 90.0 * 86_400
 
     let console: Console
