@@ -65,7 +65,7 @@ extension EndToEnd {
             let verifier = try #require(
                 Descendants.of(dev.identifier).first { Descendants.name(of: $0) == "verifier" })
             kill(verifier, SIGKILL)
-            #expect(await dev.ending() == .exit(1))
+            #expect(await dev.ending() == .exit(1), "\(dev.logTail(lines: 400))")
             #expect(dev.logTail(lines: 40).contains("verifier ended unexpectedly (signal 9)"))
             let left = try #require(try place.leftovers().first)
             #expect(try place.leftovers().count == 1)

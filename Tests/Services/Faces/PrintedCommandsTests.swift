@@ -1,5 +1,6 @@
 import ArgumentParser
 import Contracts
+import Development
 import Foundation
 import Postgres
 import Storage
@@ -98,14 +99,17 @@ import Testing
         process.arguments = ["-c", command]
         let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path
         process.environment = ["PATH": "\(programs):/usr/bin:/bin", "USER": "olga"].merging(environment) { $1 }
-        let output = Pipe()
+        // No pipe: a child of another test that starts meanwhile could hold it open.
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try Data().write(to: directory.url("output"))
+        let output = try FileHandle(forWritingTo: directory.url("output"))
         process.standardOutput = output
         process.standardError = output
         let code: Int32 = try await withCheckedThrowingContinuation { ended in
             process.terminationHandler = { ended.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch { ended.resume(throwing: error) }
+            do { try process.start() } catch { ended.resume(throwing: error) }
         }
-        let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
-        return (code, String(decoding: bytes, as: UTF8.self))
+        return (code, String(decoding: try Data(contentsOf: directory.url("output")), as: UTF8.self))
     }
 }
