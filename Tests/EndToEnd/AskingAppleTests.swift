@@ -126,6 +126,11 @@ extension EndToEnd {
                 var outcomes: [String: Int]
                 var purchases: Int
                 var fetchedBefore: Int
+                var sample: Sample?
+                struct Sample: Decodable {
+                    var asked: Int
+                    var unknown: [String]
+                }
             }
             func run(_ arguments: String...) async throws -> (Summary, [Row]) {
                 let outcome = try await apple.storekeeper(["import", file, "--json"] + arguments + options)
@@ -135,8 +140,9 @@ extension EndToEnd {
             }
             let dry = try await run("--dry-run")
             #expect(
-                dry.0.outcomes == ["otherAccount": 1, "created": 2, "conflict": 1, "invalid": 1] && dry.0.purchases == 0
+                dry.0.outcomes == ["otherAccount": 1, "created": 2, "conflict": 1, "invalid": 1] && dry.0.purchases == 2
             )
+            #expect(dry.0.sample?.asked == 2 && dry.0.sample?.unknown == ["404"])
             let known = try await apple.storekeeper(["customers", "show", "first"] + options)
             #expect(known.ending == .exit(1), "a dry run changes nothing")
             let first = try await run()

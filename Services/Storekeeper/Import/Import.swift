@@ -13,9 +13,14 @@ struct Import: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Import customers by your own ids, with their receipts or transactions.",
         discussion: """
-            FILE has one JSON object per line: customerId, and where known appAccountToken, originalTransactionId, \
-            receipt (base64). Each customer gets a token or keeps the given one. Purchases of the row for which \
-            Apple names no account become the customer's, and Apple is asked for the whole history. The file of --outcomes gets one \
+            FILE, which may be compressed by gzip, is told apart by its beginning. JSON lines have one object each: customerId, and \
+            where known appAccountToken, originalTransactionId, receipt (base64, or a stored answer of verifyReceipt). RevenueCat's \
+            scheduled data export and Adapty's daily file are read by their headers: records of other stores and of the other \
+            environment are left out. Of any other file of separated values --map names the columns. Nothing in a file becomes \
+            state: it says whose a purchase may be, and Apple is asked for the whole history of each.
+
+            Each customer gets a token or keeps the given one. Purchases of the row for which Apple names no account become the \
+            customer's. The file of --outcomes gets one \
             JSON object per line: line, customerId, outcome (created, known, otherAccount, conflict, invalid, failed) and a reason; \
             with otherAccount the customer is stored, and a purchase of the row stays with the account that Apple names. The \
             progress file makes the command resumable: after an interruption, or to retry what failed, run it again. Receipts \
@@ -32,11 +37,28 @@ struct Import: Subcommand {
     @Option(help: "File for the outcome of each row (default: FILE.outcomes).")
     var outcomes: String?
 
-    @Flag(help: "Print what would become of each row; change nothing, request nothing from Apple.")
+    @Option(
+        help: ArgumentHelp(
+            "Columns of a file of separated values: \(ImportColumns.example); also appAccountToken, receipt.",
+            valueName: "member=column,..."))
+    var map: ImportColumns?
+
+    @Flag(help: "Give the access that RevenueCat's export has as promotional, until its end.")
+    var grants = false
+
+    @Option(help: "Purchases that a dry run asks Apple about, 0 to 1000.")
+    var sample = 20
+
+    @Flag(help: "Print what would become of each row; change nothing.")
     var dryRun = false
 
+    func validate() throws {
+        guard (0...1000).contains(sample) else {
+            throw ValidationError("--sample \(sample) is out of range: 0 to 1000")
+        }
+    }
+
     func run(in context: CommandContext) async throws {
-        let content = try customers.content()
         let connection = try customers.database.connection(for: "import", in: context)
         let kafka = dryRun ? nil : try customers.kafka.configuration(in: context)
         let summary = try await customers.apple.withClient(in: context) { client in
@@ -44,10 +66,15 @@ struct Import: Subcommand {
                 throw ValidationError("--environment \(client.environment.rawValue) is not known to this build")
             }
             let bundleId = client.app.bundleId
-            let list = ImportList(content, of: bundleId)
+            let performer = try customers.audit.performer(in: context)
+            let list = try ImportList(
+                FilePieces(path: customers.file), columns: map,
+                reader: ImportReader(
+                    bundleId: bundleId, environment: environment, takesGrants: grants, now: performer.now))
+            let contents = ImportContents(list)
+            contents.lines.forEach(context.warn)
             let run = ImportRun(
-                records: CustomerRecords(connection), claims: CustomerStore(connection), bundleId: bundleId,
-                environment: environment, context: context)
+                connection: connection, bundleId: bundleId, environment: environment, context: context)
             if !dryRun {
                 // First, so that an interrupted run is in the audit log, too.
                 try await customers.audit.record(
@@ -60,16 +87,32 @@ struct Import: Subcommand {
             let display = ProgressDisplay()
             var shown = ProgressLine(noun: "customers", total: list.rows.count, done: 0, elapsed: .zero)
             var tokens: [Int: UUID] = [:]
+            var given = 0
             for row in list.rows {
                 let mapped = try await run.outcome(of: row, isDryRun: dryRun)
                 tokens[row.line] = mapped.appAccountToken
-                results.append(ImportResult(row, mapped))
+                var result = ImportResult(row, mapped)
+                if let account = mapped.appAccountToken, !dryRun, !row.grants.isEmpty {
+                    do { given += try await run.give(row.grants, to: account, by: performer) } catch let error
+                        as OperationError
+                    {
+                        result.fail("\(error)")
+                    }
+                }
+                results.append(result)
                 shown.done += 1
                 display.show(shown, isLast: shown.done == shown.total)
             }
-            var summary = ImportSummary(dryRun: dryRun, results)
+            var summary = ImportSummary(dryRun: dryRun, contents, results)
+            summary.grantsGiven = given
+            if dryRun {
+                let ids = Set(list.rows.flatMap(\.originalTransactionIds)).sorted()
+                var asked = ImportSample()
+                await asked.ask(client, about: ImportSample.selection(of: ids, sample))
+                summary.sample = asked
+            }
             if let kafka {
-                let rows = list.rows.filter { row in results.contains { $0.line == row.line && $0.isMapped } }
+                let rows = list.rows.filter { tokens[$0.line] != nil }
                 let fetched = try await fetch(rows, tokens, client, kafka, in: context, &summary)
                 results = results.map { $0.joined(fetched) }
             }

@@ -1,6 +1,8 @@
 import Commands
 import Contracts
 import Foundation
+import Operations
+import Postgres
 import Storage
 import Subscriptions
 
@@ -27,11 +29,12 @@ struct ImportRun {
         var withheld: [String] = []
     }
 
-    let records: CustomerRecords
-    let claims: CustomerStore
+    let connection: PostgresConnection
     let bundleId: String
     let environment: StoreEnvironment
     let context: CommandContext
+    private var records: CustomerRecords { CustomerRecords(connection) }
+    private var claims: CustomerStore { CustomerStore(connection) }
 
     /// - Parameter isDryRun: looks, and writes nothing.
     func outcome(of row: ImportList.Row, isDryRun: Bool) async throws -> Mapped {
@@ -54,6 +57,30 @@ struct ImportRun {
             row.originalTransactionIds, from: token, isClaimed: !isDryRun, of: bundleId, in: environment)
         if !withheld.isEmpty { outcome = .otherAccount }
         return Mapped(outcome: outcome, appAccountToken: token, withheld: withheld)
+    }
+
+    /// Gives the access that another system gave by hand, once.
+    /// - Returns: how many grants are new.
+    /// - Throws: `OperationError` where no such entitlement is known.
+    func give(_ grants: [ImportList.Grant], to account: UUID, by performer: Performer) async throws -> Int {
+        let reason = "imported: given by hand in the system before"
+        let stored = try await records.grants(of: account, of: bundleId, in: environment)
+        var given = 0
+        for grant in grants {
+            let isKnown = stored.contains { other in
+                other.productId == grant.entitlement && other.endsAt?.text == grant.endsAt?.text
+                    && other.reason == reason
+            }
+            guard !isKnown else { continue }
+            try await GrantAccess(
+                CustomerRecords.ManualGrant(
+                    id: context.id(), environment: environment, bundleId: bundleId, appAccountToken: account,
+                    productId: grant.entitlement, reason: reason, startsAt: performer.now, endsAt: grant.endsAt,
+                    createdAt: performer.now, createdBy: CustomerRecords.ManualGrant.byOperator)
+            ).perform(on: connection, by: performer)
+            given += 1
+        }
+        return given
     }
 
     private func mapped(_ row: ImportList.Row, isDryRun: Bool) async throws -> (Outcome, UUID?) {

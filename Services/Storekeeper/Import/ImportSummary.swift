@@ -1,3 +1,4 @@
+import Foundation
 import Operations
 
 /// What became of one line of an import.
@@ -7,6 +8,8 @@ struct ImportResult: Encodable, Sendable, Equatable {
     /// `created`, `known`, `otherAccount`, `conflict`, `invalid` or `failed`.
     var outcome: String
     var reason: String?
+    /// Other ids that the file has for the customer.
+    var aliases: [String]?
 
     init(line: Int, outcome: String, reason: String?) {
         self.line = line
@@ -18,6 +21,7 @@ struct ImportResult: Encodable, Sendable, Equatable {
         line = row.line
         customerId = row.customerId
         outcome = mapped.outcome.rawValue
+        aliases = row.aliases.isEmpty ? nil : row.aliases
         switch mapped.outcome {
         case .conflict: reason = "the customer has another appAccountToken, or this token belongs to another customer"
         case .otherAccount: reason = Self.sentence(mapped.withheld)
@@ -30,9 +34,6 @@ struct ImportResult: Encodable, Sendable, Equatable {
             + "shows it, and customers choose gives it to this one"
     }
 
-    /// Whether the customer is stored as the row says.
-    var isMapped: Bool { ["created", "known", "otherAccount"].contains(outcome) }
-
     /// With what Apple's answers said, by line: failures, and purchases for which Apple names another account.
     func joined(_ fetched: ImportFetched) -> ImportResult {
         var result = self
@@ -43,6 +44,9 @@ struct ImportResult: Encodable, Sendable, Equatable {
         }
         return result
     }
+
+    /// The grants of the row could not be given.
+    mutating func fail(_ reason: String) { (outcome, self.reason) = ("failed", reason) }
 }
 
 /// What Apple's answers said about rows, by line.
@@ -56,6 +60,7 @@ struct ImportFetched: Sendable {
 /// The result of an import, or of its dry run.
 struct ImportSummary: Encodable, Sendable {
     var dryRun: Bool
+    var file: ImportContents
     /// Rows by outcome.
     var outcomes: [String: Int] = [:]
     /// Purchases that the rows name.
@@ -64,9 +69,15 @@ struct ImportSummary: Encodable, Sendable {
     var fetchedBefore = 0
     /// Sent to the pipeline by this run.
     var signedObjects = 0
+    /// Grants that this run gave.
+    var grantsGiven = 0
+    /// Of a dry run.
+    var sample: ImportSample?
 
-    init(dryRun: Bool, _ results: [ImportResult]) {
+    init(dryRun: Bool, _ file: ImportContents, _ results: [ImportResult]) {
         self.dryRun = dryRun
+        self.file = file
+        purchases = file.purchases
         count(results)
     }
 
@@ -80,9 +91,15 @@ struct ImportSummary: Encodable, Sendable {
     /// As text.
     var sentence: String {
         let rows = outcomes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-        guard !dryRun else { return "Nothing was changed. Rows: \(rows.isEmpty ? "none" : rows)." }
-        return "Rows: \(rows.isEmpty ? "none" : rows). \(purchases.counted("purchase")), "
-            + "\(signedObjects.counted("signed object")) sent to the pipeline."
+        let outcomes = "Rows: \(rows.isEmpty ? "none" : rows)."
+        guard !dryRun else { return "Nothing was changed. \(outcomes) \(sample?.sentence ?? "")".trimmed }
+        return
+            "\(outcomes) \(purchases.counted("purchase")), \(signedObjects.counted("signed object")) sent to the pipeline."
+            + (grantsGiven == 0 ? "" : " \(grantsGiven.counted("grant")) given.")
             + (fetchedBefore == 0 ? "" : " \(fetchedBefore.counted("purchase")) fetched before.")
     }
+}
+
+extension String {
+    fileprivate var trimmed: String { trimmingCharacters(in: .whitespaces) }
 }

@@ -1,0 +1,231 @@
+import AppStore
+import Contracts
+import Foundation
+import Operations
+import StrictJSON
+
+/// One record of separated values, by the names of its columns.
+struct ImportRecord {
+    private let fields: [String: String]
+
+    init(_ record: SeparatedValues.Record, _ header: [String]) {
+        fields = Dictionary(zip(header, record.fields)) { first, _ in first }
+    }
+
+    /// The column's text; nil where there is no such column, or nothing in it.
+    subscript(_ name: String) -> String? {
+        fields[name].flatMap { $0.isEmpty || $0 == "null" || $0 == "NULL" ? nil : $0 }
+    }
+}
+
+/// What the records of an import file say, by their shape. Pure.
+///
+/// Columns that are not named here are not read: such files hold e-mail addresses and more.
+struct ImportReader: Sendable {
+    /// The app; a receipt of another is a fault.
+    var bundleId: String
+    /// Records of another environment are skipped.
+    var environment: StoreEnvironment
+    /// Whether access by hand becomes grants.
+    var takesGrants = false
+    /// Grants that end before are skipped.
+    var now: Date
+
+    typealias Entry = ImportList.Entry
+    typealias Row = ImportList.Row
+
+    private struct Reason: Error {
+        var text: String
+        init(_ text: String) { self.text = text }
+    }
+
+    /// What a record says.
+    func entry(of record: ImportRecord, _ shape: ImportShape) -> Entry {
+        do throws(Reason) {
+            switch shape {
+            case .jsonLines: return .skipped(.withoutPurchase)
+            case .revenueCat: return try revenueCat(record)
+            case .adapty: return try adapty(record)
+            case .mapped(let columns): return .row(try mapped(record, columns))
+            }
+        } catch {
+            return .fault(error.text)
+        }
+    }
+}
+
+// MARK: JSON lines
+
+extension ImportReader {
+    private static let members: Set = ["customerId", "appAccountToken", "originalTransactionId", "receipt"]
+
+    /// What a JSON line says.
+    func entry(ofLine line: [UInt8], _ number: Int) -> Entry {
+        do throws(Reason) { return .row(try row(ofLine: line)) } catch { return .fault(error.text) }
+    }
+
+    private func row(ofLine line: [UInt8]) throws(Reason) -> Row {
+        guard let json = try? JSONDocument(line).root, json.kind == .object else { throw Reason("not a JSON object") }
+        if let other = json.members.map(\.key).first(where: { !Self.members.contains($0) }) {
+            throw Reason("unknown member \(other.escaped); known are \(Self.members.sorted().joined(separator: ", "))")
+        }
+        var row = Row(line: 0, customerId: try customerId(json["customerId"]?.string))
+        if let value = json["appAccountToken"] { row.appAccountToken = try token(value.string) }
+        if let id = json["originalTransactionId"] {
+            row.originalTransactionIds.append(try transactionId(id.string, "originalTransactionId"))
+        }
+        if let receipt = json["receipt"] {
+            let bytes = receipt.kind == .object ? Array(receipt.rawBytes) : receipt.unescapedBytes ?? []
+            add(try purchases(ofReceipt: bytes), to: &row)
+        }
+        return row
+    }
+
+    private func customerId(_ text: String?) throws(Reason) -> String {
+        guard let text, (1...255).contains(text.utf8.count) else {
+            throw Reason("customerId is missing, or does not have 1 to 255 bytes")
+        }
+        return text
+    }
+
+    private func token(_ text: String?) throws(Reason) -> UUID {
+        guard let uuid = text.flatMap({ UUID(uuidString: $0) }) else { throw Reason("appAccountToken is not a UUID") }
+        return uuid
+    }
+
+    private func transactionId(_ text: String?, _ name: String) throws(Reason) -> String {
+        guard let text, text.isTransactionId else { throw Reason("\(name) is not a text of digits") }
+        return text
+    }
+
+    private func add(_ ids: [String], to row: inout Row) {
+        for id in ids where !row.originalTransactionIds.contains(id) { row.originalTransactionIds.append(id) }
+    }
+}
+
+// MARK: Receipts
+
+extension ImportReader {
+    /// The purchases of a receipt as an app sends it, or of an answer of Apple's verifyReceipt that was stored.
+    private func purchases(ofReceipt bytes: [UInt8]) throws(Reason) -> [String] {
+        guard bytes.first == UInt8(ascii: "{") else {
+            let contents: UncheckedReceipt
+            do throws(ReceiptFault) { contents = try UncheckedReceipt(base64: bytes[...]) } catch {
+                throw Reason("unusable receipt: \(error)")
+            }
+            try check(contents.bundleId)
+            return contents.originalTransactionIds
+        }
+        guard let answer = try? JSONDocument(bytes).root else { throw Reason("unusable receipt: not JSON") }
+        let receipt = answer["receipt"]
+        try check(receipt?["bundle_id"]?.string ?? receipt?["bid"]?.string)
+        if let name = answer["environment"]?.string, name != environment.rawValue {
+            throw Reason("the answer of verifyReceipt is of \(name.escaped)")
+        }
+        // Renewals of one purchase have its id again. Before iOS 7 the newest transaction stood where the list stands.
+        let transactions = [receipt?["in_app"], answer["latest_receipt_info"]].compactMap(\.self).flatMap { list in
+            list.kind == .object ? [list] : list.elements
+        }
+        var ids: [String] = []
+        for transaction in transactions + [receipt].compactMap(\.self) {
+            guard let id = transaction["original_transaction_id"] else { continue }
+            let text = try transactionId(id.string ?? id.int64.map { "\($0)" }, "original_transaction_id")
+            if !ids.contains(text) { ids.append(text) }
+        }
+        guard !ids.isEmpty else { throw Reason("the answer of verifyReceipt has no purchases") }
+        return ids
+    }
+
+    private func check(_ other: String?) throws(Reason) {
+        guard let other, other != bundleId else { return }
+        throw Reason("the receipt is of another app: \(other.escaped)")
+    }
+}
+
+// MARK: Separated values
+
+extension ImportReader {
+    private func mapped(_ record: ImportRecord, _ columns: ImportColumns) throws(Reason) -> Row {
+        func text(_ member: ImportColumns.Member) -> String? { columns.names[member].flatMap { record[$0] } }
+        var row = Row(line: 0, customerId: try customerId(text(.customerId)))
+        if let text = text(.appAccountToken) { row.appAccountToken = try token(text) }
+        if let id = text(.originalTransactionId) {
+            row.originalTransactionIds.append(try transactionId(id, "originalTransactionId"))
+        }
+        if let receipt = text(.receipt) { add(try purchases(ofReceipt: Array(receipt.utf8)), to: &row) }
+        return row
+    }
+
+    /// https://www.revenuecat.com/docs/integrations/scheduled-data-exports
+    private func revenueCat(_ record: ImportRecord) throws(Reason) -> Entry {
+        let isSandbox = record["is_sandbox"].map { ["true", "t", "1"].contains($0.lowercased()) } ?? false
+        guard isSandbox == (environment == .sandbox) else { return .skipped(.otherEnvironment) }
+        // An id that RevenueCat made is known to its SDK alone; the other one is the developer's.
+        let original = record["rc_original_app_user_id"]
+        let latest = record["rc_last_seen_app_user_id_alias"]
+        let ids = [latest, original].compactMap(\.self)
+        let id = ids.first { !Self.isAnonymous($0) } ?? ids.first
+        var row = Row(line: 0, customerId: try customerId(id))
+        row.aliases = ids.filter { $0 != row.customerId }
+        switch record["store"] {
+        case "app_store", "mac_app_store":
+            guard let id = record["original_store_transaction_id"] ?? record["store_transaction_id"] else {
+                return .skipped(.withoutPurchase)
+            }
+            row.originalTransactionIds = [try transactionId(id, "original_store_transaction_id")]
+        case "promotional":
+            let grants = try revenueCatGrants(record)
+            guard takesGrants, !grants.isEmpty else { return .skipped(.grant) }
+            row.grants = grants
+        default: return .skipped(.otherStore)
+        }
+        return .row(row)
+    }
+
+    private func revenueCatGrants(_ record: ImportRecord) throws(Reason) -> [ImportList.Grant] {
+        guard record["refunded_at"] == nil else { return [] }
+        var end: Date?
+        if let text = record["effective_end_time"] ?? record["end_time"] {
+            guard let date = Self.date(text) else {
+                throw Reason("effective_end_time \(text.prefix(40).description.escaped) is no time")
+            }
+            guard date > now else { return [] }
+            // RevenueCat has access for life end in two centuries.
+            end = date.timeIntervalSince(now) > Self.longestGrant ? nil : date
+        }
+        return Self.list(record["entitlement_identifiers"]).map { ImportList.Grant(entitlement: $0, endsAt: end) }
+    }
+
+    private static let longestGrant = 50 * 365.25 * 86_400
+
+    /// https://adapty.io/docs/s3-exports
+    private func adapty(_ record: ImportRecord) throws(Reason) -> Entry {
+        guard record["store"] == "app_store" else { return .skipped(.otherStore) }
+        guard record["environment"] == environment.rawValue else { return .skipped(.otherEnvironment) }
+        guard let purchase = record["original_transaction_id"] else { return .skipped(.withoutPurchase) }
+        // Without a developer's id Adapty's own names the customer.
+        let ids = [record["customer_user_id"], record["profile_id"]].compactMap(\.self)
+        var row = Row(line: 0, customerId: try customerId(ids.first))
+        row.originalTransactionIds = [try transactionId(purchase, "original_transaction_id")]
+        return .row(row)
+    }
+
+    static func isAnonymous(_ id: String) -> Bool { id.hasPrefix("$RCAnonymousID:") }
+
+    /// `2026-01-31 12:00:00`, in UTC, with or without fractions, or as ISO 8601 has it.
+    private static func date(_ text: String) -> Date? {
+        let iso = text.replacing(" UTC", with: "").replacing(" ", with: "T")
+        return TimeArgument.date(iso.hasSuffix("Z") || iso.count <= 10 ? iso : iso + "Z")
+    }
+
+    /// A JSON array of texts, or texts with commas between them.
+    private static func list(_ text: String?) -> [String] {
+        guard let text else { return [] }
+        if let array = try? JSONDocument(Array(text.utf8)).root, array.kind == .array {
+            return array.elements.compactMap(\.string)
+        }
+        return text.split(separator: ",").map { part in
+            String(part.drop { " [{\"'".contains($0) }.reversed().drop { " ]}\"'".contains($0) }.reversed())
+        }.filter { !$0.isEmpty }
+    }
+}

@@ -1,0 +1,111 @@
+/// The records of a file of separated values (RFC 4180), read piece by piece. Pure.
+///
+/// The separator is the comma, semicolon or tab of which the first record has most outside of quotation marks. A field that does
+/// not begin with a quotation mark is taken as it stands.
+struct SeparatedValues {
+    /// One record, which may span several lines.
+    struct Record: Sendable, Equatable {
+        /// Number of its first line, from 1.
+        var line: Int
+        var fields: [String]
+    }
+
+    /// Why the rest of the file cannot be read.
+    struct Fault: Error, Equatable {
+        /// Number of the line with which the record begins.
+        var line: Int
+        var reason: String
+    }
+
+    /// Longer than any receipt, shorter than what a file without line ends would take.
+    static let longest = 8 << 20
+
+    private var separator: UInt8?
+    private var record: [UInt8] = []
+    private var isQuoted = false
+    private var line = 1
+    private var begin = 1
+
+    /// The records that are complete with these bytes; empty lines are none.
+    mutating func append(_ bytes: some Sequence<UInt8>) throws(Fault) -> [Record] {
+        var records: [Record] = []
+        for byte in bytes {
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+            guard byte == UInt8(ascii: "\n") else {
+                record.append(byte)
+                continue
+            }
+            line += 1
+            if isQuoted {
+                record.append(byte)
+            } else if let whole = taken() {
+                records.append(whole)
+            }
+            guard record.count <= Self.longest else {
+                throw Fault(
+                    line: begin,
+                    reason: "the record is longer than \(Self.longest >> 20) MiB; is a quotation mark not closed?")
+            }
+        }
+        guard record.count <= Self.longest else {
+            throw Fault(
+                line: begin,
+                reason: "the record is longer than \(Self.longest >> 20) MiB; is a quotation mark not closed?")
+        }
+        return records
+    }
+
+    /// The last record, where no line end follows it.
+    mutating func finish() throws(Fault) -> Record? {
+        guard !isQuoted else {
+            throw Fault(line: begin, reason: "a quotation mark is not closed up to the end of the file")
+        }
+        return taken()
+    }
+
+    private mutating func taken() -> Record? {
+        defer {
+            record.removeAll(keepingCapacity: true)
+            begin = line
+        }
+        if record.last == UInt8(ascii: "\r") { record.removeLast() }
+        if separator == nil, record.starts(with: [0xEF, 0xBB, 0xBF]) { record.removeFirst(3) }
+        guard !record.isEmpty else { return nil }
+        let mark = separator ?? Self.separator(of: record)
+        separator = mark
+        return Record(line: begin, fields: Self.fields(of: record[...], mark))
+    }
+
+    private static func separator(of header: [UInt8]) -> UInt8 {
+        var counts: [UInt8: Int] = [:]
+        var isQuoted = false
+        for byte in header {
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+            if !isQuoted { counts[byte, default: 0] += 1 }
+        }
+        let marks: [UInt8] = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
+        return marks.max { counts[$0, default: 0] < counts[$1, default: 0] } ?? marks[0]
+    }
+
+    private static func fields(of record: ArraySlice<UInt8>, _ separator: UInt8) -> [String] {
+        var fields: [String] = []
+        var begin = record.startIndex
+        var isQuoted = false
+        for index in record.indices {
+            if record[index] == UInt8(ascii: "\"") { isQuoted.toggle() }
+            guard record[index] == separator, !isQuoted else { continue }
+            fields.append(text(record[begin..<index]))
+            begin = index + 1
+        }
+        fields.append(text(record[begin...]))
+        return fields
+    }
+
+    private static func text(_ field: ArraySlice<UInt8>) -> String {
+        let mark = UInt8(ascii: "\"")
+        guard field.first == mark, field.count > 1, field.last == mark else {
+            return String(decoding: field, as: UTF8.self)
+        }
+        return String(decoding: field.dropFirst().dropLast(), as: UTF8.self).replacing("\"\"", with: "\"")
+    }
+}

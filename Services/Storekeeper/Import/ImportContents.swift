@@ -1,0 +1,86 @@
+import Commands
+import Operations
+
+/// What an import file has, before anything is done with it. Pure.
+struct ImportContents: Encodable, Sendable, Equatable {
+    /// What the records are.
+    var format: String
+    var records: Int
+    var customers: Int
+    /// Purchases that the records name, each once.
+    var purchases: Int
+    /// Of those, named by records of several customers.
+    var purchasesOfSeveralCustomers: Int
+    /// Access by hand that has not ended.
+    var grants: Int
+    /// Records that are left out, by reason.
+    var skipped: [String: Int]
+    /// Lines that cannot be used.
+    var invalid: Int
+    /// Customers with a number or an e-mail address as id: who knows one can name others.
+    var guessableIds: Int
+    /// Customers of whom only the other system has an id.
+    var anonymousIds: Int
+    /// Seconds until Apple has answered about each purchase once, at its limit of requests.
+    var secondsAtAppleLimit: Int
+
+    /// Apple's limit for one app in production, requests a second:
+    /// https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
+    private static let appleLimit = 50
+
+    init(_ list: ImportList) {
+        format = list.shape.name
+        records = list.records
+        customers = Set(list.rows.map(\.customerId)).count
+        var customers: [String: String] = [:]
+        var shared: Set<String> = []
+        for row in list.rows {
+            for id in row.originalTransactionIds {
+                if let other = customers.updateValue(row.customerId, forKey: id), other != row.customerId {
+                    shared.insert(id)
+                }
+            }
+        }
+        purchases = customers.count
+        purchasesOfSeveralCustomers = shared.count
+        grants = list.rows.reduce(0) { $0 + $1.grants.count }
+        skipped = Dictionary(uniqueKeysWithValues: list.skipped.map { ($0.key.rawValue, $0.value) })
+        invalid = list.faults.count
+        let ids = Set(list.rows.map(\.customerId))
+        guessableIds = ids.count { Self.isGuessable($0) }
+        anonymousIds = ids.count { ImportReader.isAnonymous($0) }
+        secondsAtAppleLimit = (purchases + Self.appleLimit - 1) / Self.appleLimit
+    }
+
+    /// A number as databases count them, or an e-mail address.
+    private static func isGuessable(_ id: String) -> Bool {
+        (id.utf8.count <= 12 && id.utf8.allSatisfy { (0x30...0x39).contains($0) })
+            || id.wholeMatch(of: #/[^@\s]+@[^@\s]+\.[^@\s]+/#) != nil
+    }
+
+    /// As text, a line each.
+    var lines: [String] {
+        var lines = [
+            "\(format): \(records.counted("record")), \(customers.counted("customer")), \(purchases.counted("purchase")); at "
+                + "Apple's limit of \(Self.appleLimit) requests a second at least \(TimeSpan.text(seconds: secondsAtAppleLimit))."
+        ]
+        let left = skipped.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+        if !left.isEmpty { lines.append("Records left out: \(left.joined(separator: ", ")).") }
+        if invalid > 0 { lines.append("Lines that cannot be used: \(invalid).") }
+        if grants > 0 { lines.append("Access given by hand: \(grants.counted("grant")).") }
+        if purchasesOfSeveralCustomers > 0 {
+            lines.append(
+                "Named for several customers: \(purchasesOfSeveralCustomers.counted("purchase")); the first in the file claims it, "
+                    + "unless Apple names an account.")
+        }
+        if guessableIds > 0 {
+            lines.append(
+                "Numbers or e-mail addresses as ids: \(guessableIds.counted("customer")); no app may choose the id that its "
+                    + "requests are about.")
+        }
+        if anonymousIds > 0 {
+            lines.append("Known only by an id of the other system: \(anonymousIds.counted("customer")).")
+        }
+        return lines
+    }
+}
