@@ -24,6 +24,14 @@ struct Configuration: WorkerVariables, DatabaseVariables {
         "STOREKEEPER_FAILURES_OVERLAP",
         "overlap with the previous check, because Apple records a failed delivery only once it has ended",
         default: "15m")
+    let followedApps = Variable<[String]>.list(
+        "STOREKEEPER_FOLLOWED_APPS",
+        "bundle ids of the apps whose notifications Apple sends to another server: all of their notifications are fetched from "
+            + "Apple's history, and no test notifications are requested"
+    ).optional
+    let followInterval = Variable.duration(
+        "STOREKEEPER_FOLLOW_INTERVAL", "interval between two fetches for an app of STOREKEEPER_FOLLOWED_APPS",
+        default: "15m")
     let sweepDelay = Variable.duration(
         "STOREKEEPER_SWEEP_DELAY", "delay from the end of a day (UTC) to its comparison with Apple's history",
         default: "1h")
@@ -81,6 +89,7 @@ struct Configuration: WorkerVariables, DatabaseVariables {
     func problems(in settings: Settings<Configuration>) -> [ConfigurationProblem] {
         let positive: [(String, Duration)] = [
             ("STOREKEEPER_FAILURES_INTERVAL", settings.failuresInterval),
+            ("STOREKEEPER_FOLLOW_INTERVAL", settings.followInterval),
             ("STOREKEEPER_SLICE_LENGTH", settings.sliceLength), ("STOREKEEPER_LONG_OUTAGE", settings.longOutage),
             ("STOREKEEPER_CANARY_PATIENCE", settings.canaryPatience),
         ]
@@ -93,6 +102,14 @@ struct Configuration: WorkerVariables, DatabaseVariables {
                     name: "STOREKEEPER_WINDOW_LEASE",
                     reason: "must be at least 4s: a page takes a call to Apple and a round trip to Kafka"))
         }
+        if settings.followInterval > .seconds(1800) {
+            problems.append(
+                .unusable(
+                    name: "STOREKEEPER_FOLLOW_INTERVAL",
+                    reason:
+                        "must be at most 30m: after an hour without a fetch the alerts say that the scheduler does not work"
+                ))
+        }
         if settings.canaryInterval > .zero, settings.canaryInterval < settings.canaryPatience {
             problems.append(
                 ConfigurationProblem(
@@ -104,8 +121,12 @@ struct Configuration: WorkerVariables, DatabaseVariables {
 
 extension Settings<Configuration> {
     var failuresPlan: FailuresPlan {
-        FailuresPlan(interval: self.failuresInterval.inSeconds, overlap: self.failuresOverlap.inSeconds)
+        FailuresPlan(
+            interval: self.failuresInterval.inSeconds, overlap: self.failuresOverlap.inSeconds, followed: self.followed,
+            followInterval: self.followInterval.inSeconds)
     }
+
+    var followed: Set<String> { Set(self.followedApps ?? []) }
 
     var sweepPlan: SweepPlan { SweepPlan(delay: self.sweepDelay.inSeconds) }
 

@@ -134,7 +134,7 @@ struct CoveragePlanner: Sendable {
             logger.info(
                 "Opened a window of Apple's history to fetch",
                 metadata: [
-                    "window": "\(request.id)", "reason": "\(Self.purpose(of: reason))",
+                    "window": "\(request.id)", "reason": "\(Self.purpose(of: request))",
                     "app": "\(request.scope.bundleId)",
                     "environment": "\(request.scope.environment.rawValue)", "from": "\(request.scope.from)",
                     "to": "\(request.scope.to)",
@@ -143,8 +143,9 @@ struct CoveragePlanner: Sendable {
     }
 
     /// For the log, where the bare name of a regular check reads like an error.
-    private static func purpose(of reason: RecoveryWindow.Reason) -> String {
-        switch reason {
+    private static func purpose(of request: RecoveryWindow.Request) -> String {
+        switch request.reason {
+        case .failures where !request.scope.onlyFailures: "app whose notifications Apple sends elsewhere"
         case .failures: "regular check for failed deliveries"
         case .sweep: "comparison of a day that is over"
         case .outage: "time without ingest"

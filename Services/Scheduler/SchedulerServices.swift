@@ -131,7 +131,9 @@ struct SchedulerServices {
         ]
         if settings.canaryInterval > .zero {
             let watch = CanaryJob(
-                canaries: CanaryStore(connection), windows: windows, clients: { [apps] in apps.clients },
+                canaries: CanaryStore(connection), windows: windows,
+                // Apple would send the test notification of an app that is followed to the other server.
+                clients: { [apps] in apps.clients.filter { !settings.followed.contains($0.key.bundleId) } },
                 interval: settings.canaryInterval.inSeconds, patience: settings.canaryPatience.inSeconds,
                 now: context.clock.now, newId: newId, logger: context.logger)
             jobs.append(job("canary", every: .seconds(10), watch.turn))

@@ -41,6 +41,16 @@ import Testing
         #expect(from(Self.coverage(planned: -400), asked: [Self.asked(.fetched, secondsAgo: 400)]) == -1300)
     }
 
+    @Test func `An app that is followed is asked for everything, at an interval of its own`() throws {
+        var plan = plan
+        plan.followed = ["com.example.app"]
+        #expect(plan.due(Self.coverage(planned: -899), asked: [], now: Self.now) == nil)
+        let scope = try #require(plan.due(Self.coverage(planned: -900), asked: [], now: Self.now))
+        #expect(scope.from == Self.now.addingTimeInterval(-1800) && !scope.onlyFailures)
+        plan.followed = ["com.example.other"]
+        #expect(plan.due(Self.coverage(planned: -300), asked: [], now: Self.now)?.onlyFailures == true)
+    }
+
     @Test func `FailuresPlan repeats a request that Apple rejects after the interval, then less and less often`() {
         func isAsked(_ rejections: Int, secondsAgo seconds: TimeInterval) -> Bool {
             let rejected = [RecoveryWindowStore.Asked](
