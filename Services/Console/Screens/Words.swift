@@ -50,6 +50,7 @@ enum Words {
         case .active, .gracePeriod, .owned: "the state is \(Self.state(state))"
         case .billingRetry: "the charge failed, and Apple still tries"
         case .overdue: "a renewal was due, and no notification has told its outcome yet"
+        case .notBegun: "its first period begins later"
         case .expired: expiry(subscription)
         case .revoked: revocation(subscription)
         case .upgraded: "another purchase replaced it, which is not known yet"
@@ -83,6 +84,7 @@ enum Words {
         switch state {
         case .gracePeriod: "grace period"
         case .billingRetry: "billing retry"
+        case .notBegun: "not begun yet"
         default: state.rawValue
         }
     }

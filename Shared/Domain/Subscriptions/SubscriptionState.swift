@@ -14,6 +14,8 @@ public enum SubscriptionState: String, Sendable, Hashable, CaseIterable {
     case billingRetry
     /// The period ended, a renewal was due, and no notification of its outcome has arrived.
     case overdue
+    /// Its first known period begins later.
+    case notBegun
     /// The subscription ended.
     case expired
     /// Refunded, or family sharing ended.
@@ -47,10 +49,11 @@ extension Subscription {
     func stateWithoutAccess(at moment: Date) -> SubscriptionState {
         guard let transaction else { return stateByStatus ?? .unknown }
         if isRevoked { return stateBeforeRevokedPeriod(at: moment) ?? .revoked }
+        let isAhead = moment < transaction.beginning
         switch transaction.kind {
         case .consumable: return .consumed
-        case .nonRenewing: return .expired
-        case .nonConsumable: return .unknown
+        case .nonRenewing: return isAhead ? .notBegun : .expired
+        case .nonConsumable: return isAhead ? .notBegun : .unknown
         case .autoRenewable: break
         case nil: if transaction.expiresDate == nil { return .unknown }
         }
@@ -62,6 +65,7 @@ extension Subscription {
             if status == 2 { return .expired }
             if status == 3 { return retryState(after: end, at: moment) }
         }
+        if isAhead { return .notBegun }
         if let renewal = renewalOfEndedPeriod, renewal.isInBillingRetry == true {
             return retryState(after: end, at: moment)
         }

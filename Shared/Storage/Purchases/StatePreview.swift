@@ -168,8 +168,7 @@ public struct UploadClaim: Sendable {
         let restore = Restore(
             account: appAccountToken.lowercasedText, evidence: evidence, holders: holders, buyer: buyer,
             isChosenByOperator: account.isChosen(for: key, chosen),
-            isLapsed: !purchase.periods.contains { $0.contains(uploadedAt) }
-                && subscription.state(at: uploadedAt, in: purchase.periods) != .billingRetry,
+            isLapsed: subscription.isLapsed(at: uploadedAt, in: purchase.periods),
             countedMoves: inputs.moves.count(of: key, before: uploadedAt))
         guard let outcome = restore.outcome(rule.policy, needsDevice: rule.needsDevice), let holder = holders.first
         else { return nil }

@@ -100,6 +100,42 @@ import Testing
         }
     }
 
+    /// A renewal of which nothing is known yet, and a period to come: the payer would be locked out by anybody with a copy.
+    @Test(arguments: [(-40.0, -10.0), (-33, -1), (2, 32)])
+    func `A purchase whose renewal is not known, or that begins later, has not lapsed`(from: Double, to: Double)
+        async throws
+    {
+        try await UploadFixture.with { fixture in
+            let connection = TestDatabase.connection(fixture.api.database)
+            try await SharingStore(connection).setPolicy(
+                .lastRestoreWinsIfLapsed, needsDevice: false, of: ForgeryMaterial.bundleId, in: .production,
+                at: UploadFixture.now)
+            let signed = try fixture.material.signed(
+                fixture.material.transaction { transaction in
+                    transaction.appTransactionId = nil
+                    transaction.appAccountToken = nil
+                    transaction.purchaseDate = UploadFixture.now.addingTimeInterval(from * 86_400)
+                    transaction.expiresDate = UploadFixture.now.addingTimeInterval(to * 86_400)
+                })
+            let (payer, other) = (UUID(), UUID())
+            _ = try await fixture.upload([signed], of: payer)
+            try await fixture.apply([fixture.received(signed)])
+            fixture.api.clock.advance(by: 1)
+            let answer = try await fixture.post("/v1/restores") { json in
+                json.member("appAccountToken", other.uuidString)
+                json.beginArray("signedTransactions")
+                json.element(String(decoding: signed, as: UTF8.self))
+                json.endArray()
+            }
+            #expect(answer.status == 200)
+            let users = try await connection.execute(
+                Statement(unsafeSQL: "select app_account_token from purchase_account where may_use")
+            ).map { row in try row.value("app_account_token", as: UUID.self) }
+            #expect(users == [payer])
+            await connection.close()
+        }
+    }
+
     /// Compares the stored decision, SQL and the API's answers with the table.
     private static func expect(
         _ cell: Cell, _ id: String, _ first: UUID, _ others: [UUID], _ connection: PostgresConnection,
@@ -136,8 +172,8 @@ import Testing
             transaction.appAccountToken = account?.uuidString.lowercased()
             if evidence == .old { transaction.signedDate = UploadFixture.now.addingTimeInterval(-300 * 86_400) }
             guard cell.isLapsed else { return }
-            transaction.purchaseDate = UploadFixture.now.addingTimeInterval(-40 * 86_400)
-            transaction.expiresDate = UploadFixture.now.addingTimeInterval(-10 * 86_400)
+            transaction.purchaseDate = UploadFixture.now.addingTimeInterval(-100 * 86_400)
+            transaction.expiresDate = UploadFixture.now.addingTimeInterval(-70 * 86_400)
         }
         guard evidence == .device else { return try fixture.material.signed(transaction) }
         let nonce = UUID().uuidString.lowercased()

@@ -121,6 +121,19 @@ extension Subscription {
         let period = periods.first { $0.contains(moment) }
         return state(at: moment, access: period.flatMap { AccessPeriod.Reason(rawValue: $0.reason) })
     }
+
+    /// Whether nothing but another purchase gives access again. A renewal of which nothing is known may have been charged as long as
+    /// Apple may charge it.
+    package func isLapsed(at moment: Date, in periods: [AccessStore.Period]) -> Bool {
+        switch state(at: moment, in: periods) {
+        case .expired, .revoked, .upgraded, .consumed: true
+        case .overdue:
+            transaction?.expiresDate.map {
+                moment >= $0.addingTimeInterval(BillingRules.billingRetry(of: transaction?.billingPlanType))
+            } ?? false
+        case .active, .gracePeriod, .billingRetry, .notBegun, .owned, .unknown: false
+        }
+    }
 }
 
 /// A text that is no account token, because it is no UUID.

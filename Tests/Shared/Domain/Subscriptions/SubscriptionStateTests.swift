@@ -73,6 +73,13 @@ import Testing
             name: "revoked by status alone", transaction: Sample.period(), status: 5, statusDay: 2, day: 4,
             state: .revoked),
         Case(name: "upgraded", transaction: Sample.period(isUpgraded: true), day: 4, state: .upgraded),
+        Case(name: "before its only period", transaction: Sample.period(from: 20, to: 50), day: 5, state: .notBegun),
+        Case(
+            name: "before its only period, which will not renew", transaction: Sample.period(from: 20, to: 50),
+            renewal: Sample.renewal(retry: false, signed: 1), day: 5, state: .notBegun),
+        Case(
+            name: "refunded before its only period", transaction: Sample.period(from: 20, to: 50, revoked: 3), day: 5,
+            state: .revoked),
         Case(name: "ends before it begins", transaction: Sample.period(from: 20, to: 10), day: 5, state: .expired),
         Case(name: "a subscription without end", transaction: Sample.period(to: nil), day: 5, state: .unknown),
         Case(
