@@ -1,6 +1,7 @@
 import Chassis
 import Contracts
 import Operations
+import Postgres
 import Storage
 import StrictJSON
 
@@ -16,14 +17,21 @@ struct ErasureHandler: Sendable {
         let extent = request.body?.root["extent"]?.string.flatMap(ErasureStore.Extent.init) ?? .detach
         let operation = EraseCustomer(
             .named(request.parameter("customerId")), of: bundleId, in: request.key.environment, extent: extent)
-        let (id, performer) = (customers.newId(), try request.performer(at: customers.clock.now()))
+        let id = request.claim?.id ?? customers.newId()
+        let performer = try request.performer(at: customers.clock.now())
         if request.isDryRun {
             return APIResponse(
                 operation.plan(
                     of: try await customers.database.withConnection { try await operation.preview(on: $0) }))
         }
         let certificate = try await customers.database.withConnection { connection in
-            try await operation.perform(on: connection, id: id, by: performer)
+            do {
+                return try await operation.perform(on: connection, id: id, by: performer)
+            } catch let error as OperationError where error.kind == .notFound {
+                // Where the answer was lost, the customer's own id is forgotten by now.
+                guard let made = try await Self.made(by: request, on: connection) else { throw error }
+                return made
+            }
         }
         return APIResponse { json in
             json.member("certificateId", certificate.id.uuidString.lowercased())
@@ -35,5 +43,18 @@ struct ErasureHandler: Sendable {
             json.member("purchases", certificate.purchases)
             json.member("payloads", certificate.payloads)
         }
+    }
+
+    /// The certificate that the same request was given before.
+    private static func made(
+        by request: APIRequest, on connection: PostgresConnection
+    ) async throws -> ErasureStore.Certificate? {
+        guard let claim = request.claim else { return nil }
+        for id in claim.ids {
+            if let made = try await ErasureStore(connection).certificate(id), claim.made(id, at: made.erasedAt) {
+                return made
+            }
+        }
+        return nil
     }
 }

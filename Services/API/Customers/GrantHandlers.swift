@@ -18,7 +18,7 @@ struct GrantHandlers: Sendable {
         let body = request.body?.root
         let now = customers.clock.now()
         let grant = CustomerRecords.ManualGrant(
-            id: customers.newId(), environment: customer.environment, bundleId: customer.bundleId,
+            id: request.claim?.id ?? customers.newId(), environment: customer.environment, bundleId: customer.bundleId,
             appAccountToken: customer.appAccountToken, productId: body?["productId"]?.string ?? "",
             reason: body?["reason"]?.string ?? "",
             startsAt: body?["startsAt"]?.int64.map { Date(milliseconds: $0) } ?? now,
@@ -27,6 +27,13 @@ struct GrantHandlers: Sendable {
         let performer = try request.performer(at: now)
         return try await customers.database.withConnection { connection in
             if request.isDryRun { return APIResponse(try await operation.plan(on: connection)) }
+            if let claim = request.claim,
+                let made = try await CustomerRecords(connection).grants(
+                    of: grant.appAccountToken, of: grant.bundleId, in: grant.environment
+                ).first(where: { claim.made($0.id, at: $0.createdAt) })
+            {
+                return APIResponse(status: 201) { json in Self.write(made, to: &json) }
+            }
             do {
                 try await operation.perform(on: connection, by: performer)
             } catch let error as OperationError where error.kind == .unconfirmed {

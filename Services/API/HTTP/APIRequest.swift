@@ -20,6 +20,8 @@ struct APIRequest: Sendable {
     let body: JSONDocument?
     /// The step of this request, for what is written on its behalf.
     let trace: TraceContext
+    /// Nil where the request has no Idempotency-Key.
+    var claim: IdempotencyClaim?
 
     /// The key, for the audit log.
     func performer(reason: String? = nil, at now: Date) throws(OperationError) -> Performer {

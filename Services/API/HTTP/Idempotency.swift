@@ -8,6 +8,10 @@ import struct Foundation.Date
 import struct Foundation.UUID
 
 /// Requests with an `Idempotency-Key` have effect once: the same request again gets the same answer for 24 hours.
+///
+/// An effect and the answer to it are not stored together, and the database may fail between them. Therefore a handler makes things
+/// under the ids of the ``IdempotencyClaim``, where a repeat finds them, and notes before it asks Apple for what must not be done
+/// twice.
 struct Idempotency: Sendable {
     static let retention: Double = 24 * 3600
     /// Longer than any request takes: one that is still in progress then belongs to a process that died.
@@ -36,7 +40,10 @@ struct Idempotency: Sendable {
                 abandoned: now.addingTimeInterval(-Self.patience))
         }
         switch known {
-        case .new: return try await carryOut(request, under: name, handler)
+        case .new:
+            var claimed = request
+            claimed.claim = IdempotencyClaim(name, of: request.key.id, digest: digest, at: now)
+            return try await carryOut(claimed, under: name, handler)
         case .answered(let status, let headers, let body):
             var response = APIResponse(status: status, json: body)
             response.headers = Self.fields(headers)
@@ -46,6 +53,11 @@ struct Idempotency: Sendable {
             throw Problem(
                 .requestInProgress, "Wait for its answer, then send it again with the same Idempotency-Key.",
                 headers: [.retryAfter: "1"])
+        case .unsettled:
+            throw Problem(
+                .outcomeUnknown,
+                "The first request with this Idempotency-Key was interrupted after it had asked Apple; look whether Apple has done "
+                    + "it before you send it with another Idempotency-Key.")
         case .mismatch:
             throw Problem(
                 .idempotencyMismatch,
@@ -69,15 +81,22 @@ struct Idempotency: Sendable {
             await withdraw(request, name)
             return response
         }
-        try await database.withConnection { connection in
-            try await IdempotencyStore(connection).complete(
-                name, of: request.key.id, status: response.status, headers: Self.json(response.headers),
-                body: response.bytes, naming: request.named(in: response.bytes))
+        do {
+            try await database.withConnection { connection in
+                try await IdempotencyStore(connection).complete(
+                    name, of: request.key.id, status: response.status, headers: Self.json(response.headers),
+                    body: response.bytes, naming: request.named(in: response.bytes))
+            }
+        } catch {
+            // The request has had its effect: an error would have it sent again.
+            logger.warning(
+                "Could not store the answer of an Idempotency-Key; a repeat is in progress for a minute, then carried out again",
+                metadata: ["error": "\(error)"])
         }
         return response
     }
 
-    /// What failed may be tried again at once.
+    /// What failed may be tried again at once, unless it may have had its effect.
     private func withdraw(_ request: APIRequest, _ name: String) async {
         do {
             try await database.withConnection { connection in

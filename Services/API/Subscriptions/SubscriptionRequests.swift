@@ -2,6 +2,7 @@ import AppStore
 import Chassis
 import Contracts
 import Operations
+import Postgres
 import Storage
 import StrictJSON
 import Subscriptions
@@ -15,12 +16,14 @@ struct SubscriptionRequests: Sendable {
     private let database: Database
     private let clock: ProcessClock
     private let newId: @Sendable () -> UUID
+    private let logger: Logger
 
     init(_ dependencies: Dependencies) {
         services = dependencies.uploads
         database = dependencies.database
         clock = dependencies.clock
         newId = dependencies.newId
+        logger = dependencies.logger
     }
 
     /// `POST /v1/subscriptions/{originalTransactionId}/refresh`
@@ -37,7 +40,7 @@ struct SubscriptionRequests: Sendable {
     /// `POST /v1/subscriptions/{originalTransactionId}/extension`
     func extend(_ request: APIRequest) async throws -> APIResponse {
         let body = request.body?.root
-        let name = newId().uuidString.lowercased()
+        let name = (request.claim?.id ?? newId()).uuidString.lowercased()
         let subscription = try await database.subscription(of: request) { subscription, _ in subscription }
         let (id, environment) = (subscription.key.originalTransactionId, subscription.key.environment)
         let operation = try ExtendRenewal(
@@ -48,15 +51,48 @@ struct SubscriptionRequests: Sendable {
         let performer = try request.performer(reason: body?["note"]?.string, at: clock.now())
         do {
             let answer = try await operation.perform(at: client, by: performer) { action in
-                try await database.withConnection { try await OperatorActionStore($0).record([action]) }
+                try await database.withConnection { try await Self.record(action, of: request, on: $0) }
+            } unrecorded: { error in
+                logger.error(
+                    "Apple answered an extension, but the audit log could not be written",
+                    metadata: ["request": "\(name)", "error": "\(error)"])
             }
             return APIResponse { json in
                 json.member("originalTransactionId", id)
                 json.member("requestIdentifier", name)
                 json.member("effectiveDate", answer.effectiveDate?.milliseconds)
             }
+        } catch APIError.unreadable(let text) {
+            throw Problem(.outcomeUnknown, "\(text).")
         } catch let error as APIError {
             throw Problem(error)
+        }
+    }
+
+    /// Writes a row of the audit log, and notes with it whether the Idempotency-Key of the request may be used again: from the moment
+    /// at which Apple is asked until it is certain that Apple has done nothing, it may not.
+    /// - Throws: `Problem` where another execution of the same request has asked Apple.
+    private static func record(
+        _ action: OperatorAction, of request: APIRequest, on connection: PostgresConnection
+    ) async throws {
+        let audit = OperatorActionStore.command(recording: [action])
+        guard let name = request.claim?.name, action.outcome != .done else {
+            _ = try await connection.pipeline([audit])
+            return
+        }
+        let key = request.key.id
+        guard action.outcome == .requested else {
+            _ = try await connection.pipeline([audit, IdempotencyStore.command(undoing: name, of: key)])
+            return
+        }
+        try await connection.transaction { transaction in
+            let begun = try transaction.pipeline([IdempotencyStore.command(beginning: name, of: key)])
+            guard begun[0].affected > 0 else {
+                throw Problem(
+                    .requestInProgress, "Wait for its answer, then send it again with the same Idempotency-Key.",
+                    headers: [.retryAfter: "1"])
+            }
+            try transaction.commit(after: [audit])
         }
     }
 }

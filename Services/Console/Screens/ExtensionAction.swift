@@ -37,6 +37,10 @@ struct ExtensionAction: Sendable {
         do {
             _ = try await operation.perform(at: client, by: performer) { action in
                 try await console.database.withConnection { try await OperatorActionStore($0).record([action]) }
+            } unrecorded: { error in
+                console.logger.error(
+                    "Apple answered an extension, but the audit log could not be written",
+                    metadata: ["request": "\(name)", "error": "\(error)"])
             }
         } catch let error as APIError {
             throw Fault(

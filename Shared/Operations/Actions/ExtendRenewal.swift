@@ -30,7 +30,8 @@ package struct ExtendRenewal: Sendable {
     private let originalTransactionId: String
     private let request: ExtendRenewalDateRequest
 
-    /// - Parameter requestIdentifier: Apple's; a request that is repeated with it is the same one.
+    /// - Parameter requestIdentifier: Apple's. Apple asks for the same one where a request is sent again, and does not say that it
+    ///   then extends once.
     /// - Throws: `OperationError` where the days are outside of the limits.
     package init(
         _ originalTransactionId: String, of bundleId: String, in environment: StoreEnvironment, by days: Int64,
@@ -55,26 +56,48 @@ package struct ExtendRenewal: Sendable {
     }
 
     /// Asks Apple.
-    /// - Parameter record: writes a row of the audit log: `requested` before Apple is asked, because what Apple has done cannot be
-    ///   undone when the audit log turns out to be unavailable; `done` or `failed` afterwards. Where Apple did not say which, the
-    ///   first row stands alone.
-    /// - Throws: `APIError`; `OperationError` where Apple extended nothing and gave no reason; the error of `record`.
+    /// - Parameters:
+    ///   - record: writes a row of the audit log: `requested` before Apple is asked, because what Apple has done cannot be undone
+    ///     when the audit log turns out to be unavailable; `done` or `failed` afterwards. Where Apple did not say which, the first
+    ///     row stands alone.
+    ///   - unrecorded: is given the error of `record` where Apple has answered. A caller that throws it hides Apple's answer, and
+    ///     the person or program behind it asks again.
+    /// - Throws: `APIError`; `OperationError` where Apple extended nothing and gave no reason; the error of `record` before Apple
+    ///   was asked.
     package func perform(
-        at client: AppStoreServerAPI, by performer: Performer, recording record: (OperatorAction) async throws -> Void
+        at client: AppStoreServerAPI, by performer: Performer, recording record: (OperatorAction) async throws -> Void,
+        unrecorded: (any Error) throws -> Void
     ) async throws -> ExtendRenewalDateResponse {
         try await record(plan.action(of: performer, outcome: .requested))
-        let answer: ExtendRenewalDateResponse
+        let answer: Result<ExtendRenewalDateResponse, any Error>
         do {
-            answer = try await client.extendRenewalDate(of: originalTransactionId, request)
-        } catch APIError.rejected(let rejection) where !rejection.isRetryable {
-            try await record(plan.action(of: performer, outcome: .failed))
-            throw APIError.rejected(rejection)
+            let given = try await client.extendRenewalDate(of: originalTransactionId, request)
+            guard given.success == true else {
+                throw OperationError(
+                    "Apple did not extend purchase \(originalTransactionId.escaped) and gave no reason")
+            }
+            answer = .success(given)
+        } catch {
+            answer = .failure(error)
         }
-        guard answer.success == true else {
-            try await record(plan.action(of: performer, outcome: .failed))
-            throw OperationError("Apple did not extend purchase \(originalTransactionId.escaped) and gave no reason")
+        let outcome: OperatorAction.Outcome? =
+            switch answer {
+            case .success: .done
+            case .failure(let error): Self.isUndone(error) ? .failed : nil
+            }
+        if let outcome {
+            do { try await record(plan.action(of: performer, outcome: outcome)) } catch { try unrecorded(error) }
         }
-        try await record(plan.action(of: performer))
-        return answer
+        return try answer.get()
+    }
+
+    /// Whether Apple has certainly extended nothing.
+    private static func isUndone(_ error: any Error) -> Bool {
+        switch error as? APIError {
+        // An extension that was sent and not answered ends as unsettled.
+        case .rejected, .unauthorized, .rateLimited, .unreachable, .invalidRequest: true
+        case .unsettled, .unreadable: false
+        case nil: error is OperationError
+        }
     }
 }

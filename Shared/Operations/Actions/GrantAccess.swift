@@ -60,6 +60,7 @@ package struct GrantAccess: Sendable {
                         + "\(names.all.prefix(20).joined(separator: ", "))\(names.all.count > 20 ? ", …" : "").")
     }
 
+    /// A grant of an id that is there already changes nothing, and has no second row of the audit log.
     /// - Throws: `OperationError` where the name is unknown and that was not confirmed.
     @discardableResult
     package func perform(on connection: PostgresConnection, by performer: Performer) async throws -> OperationPlan {
@@ -67,9 +68,13 @@ package struct GrantAccess: Sendable {
         if let doubt = plan.doubt, !confirmsUnknown { throw OperationError(doubt, .unconfirmed) }
         var action = plan.action(of: performer)
         action.reason = performer.reason ?? grant.reason
-        _ = try await connection.pipeline([
-            CustomerRecords.command(adding: grant), OperatorActionStore.command(recording: [action]),
-        ])
+        let (added, audit) = (
+            CustomerRecords.command(adding: grant), OperatorActionStore.command(recording: [action])
+        )
+        try await connection.transaction { transaction in
+            guard try transaction.pipeline([added])[0].affected > 0 else { return }
+            try transaction.commit(after: [audit])
+        }
         return plan
     }
 }

@@ -145,7 +145,7 @@ package struct CustomerRecords: Sendable {
         try await connection.execute(Self.remove, id, bundleId, environment.rawValue).affected > 0
     }
 
-    /// Adds a grant.
+    /// Adds a grant. Affects no row where one of this id is there already.
     package static func command(adding grant: ManualGrant) -> Command {
         Command(
             insertGrant, grant.id, grant.environment.rawValue, grant.bundleId, grant.appAccountToken,
@@ -226,6 +226,7 @@ package struct CustomerRecords: Sendable {
         values (
             $1::uuid, $2::text::store_environment, $3::text, $4::uuid, $5::text, $6::text, $7::timestamptz,
             $8::timestamptz, $9::timestamptz, $10::uuid)
+        on conflict do nothing
         """)
 
     private static let grants = Statement(

@@ -14,6 +14,8 @@ package struct IdempotencyStore: Sendable {
         case answered(status: Int, headers: String, body: [UInt8])
         /// The same request is being executed.
         case inProgress
+        /// The same request was interrupted after ``command(beginning:of:)``: whether it had its effect is not known.
+        case unsettled
         /// The key was used for another request.
         case mismatch
     }
@@ -46,7 +48,8 @@ package struct IdempotencyStore: Sendable {
     /// - Parameters:
     ///   - digest: a digest of operation, path and body.
     ///   - expiry: keys claimed before it have expired.
-    ///   - abandoned: a request claimed before it and still in progress was interrupted.
+    ///   - abandoned: a request claimed before it and still in progress was interrupted. It may be executed again unless it had
+    ///     begun what must not be done twice.
     package func claim(
         _ name: String, of key: UUID, digest: [UInt8], at now: Date, expiry: Date, abandoned: Date
     ) async throws -> Known {
@@ -57,6 +60,9 @@ package struct IdempotencyStore: Sendable {
         guard let row = rows[1].first else { return .inProgress }
         guard try row.value("request_digest", as: [UInt8].self) == digest else { return .mismatch }
         guard let status = try row.optional("status", as: Int32.self) else { return .inProgress }
+        guard status != Self.begun else {
+            return try row.value("created_at", as: Date.self) < abandoned ? .unsettled : .inProgress
+        }
         let headers: JSONText = try row.value("response_headers")
         return .answered(status: Int(status), headers: headers.text, body: try row.value("response_body"))
     }
@@ -70,7 +76,14 @@ package struct IdempotencyStore: Sendable {
             named.bundleId, named.appAccountTokens.sorted { $0.uuidString < $1.uuidString }, named.customerId)
     }
 
-    /// Deletes a claim whose request had no effect, so that it can be sent again.
+    /// The request is about to have an effect outside of the database that must not happen twice: from now on its key is not
+    /// withdrawn, and not free again before it expires. Affects no row where another execution of the request is ahead.
+    package static func command(beginning name: String, of key: UUID) -> Command { Command(begin, key, name, begun) }
+
+    /// The effect has certainly not happened: the request may be executed again.
+    package static func command(undoing name: String, of key: UUID) -> Command { Command(undo, key, name, begun) }
+
+    /// Deletes a claim whose request had no effect, so that it can be sent again; one that has begun its effect stays.
     package func withdraw(_ name: String, of key: UUID) async throws {
         _ = try await connection.execute(Self.withdraw, key, name)
     }
@@ -81,7 +94,10 @@ package struct IdempotencyStore: Sendable {
         try await connection.execute(Self.delete, moment).affected
     }
 
-    static let statements = [claim, find, complete, withdraw, delete]
+    /// In place of the status of an answer: there is none, and the request may have had its effect.
+    private static let begun: Int32 = 0
+
+    static let statements = [claim, find, begin, undo, complete, withdraw, delete]
 
     private static let claim = Statement(
         "api-idempotency-claim",
@@ -98,9 +114,25 @@ package struct IdempotencyStore: Sendable {
     private static let find = Statement(
         "api-idempotency-find",
         """
-        select request_digest, status, response_headers, response_body
+        select request_digest, status, created_at, response_headers, response_body
         from api_idempotency
         where key_id = $1::uuid and idempotency_key = $2::text
+        """)
+
+    private static let begin = Statement(
+        "api-idempotency-begin",
+        """
+        update api_idempotency
+        set status = $3::integer
+        where key_id = $1::uuid and idempotency_key = $2::text and status is null
+        """)
+
+    private static let undo = Statement(
+        "api-idempotency-undo",
+        """
+        update api_idempotency
+        set status = null
+        where key_id = $1::uuid and idempotency_key = $2::text and status = $3::integer
         """)
 
     private static let complete = Statement(

@@ -40,7 +40,7 @@ struct ExtendPurchase: Subcommand {
             return try await ExtendRenewal(
                 purchase, of: client.app.bundleId, in: client.storeEnvironment, by: options.days, for: options.reason,
                 requestIdentifier: name
-            ).perform(at: client, by: performer) { try await options.record($0, to: auditLog) }
+            ).perform(at: client, by: performer, recording: { try await options.record($0, to: auditLog) }) { throw $0 }
         }
         guard !options.output.json else {
             return try options.output.print(json: Extended(answer, request: name), in: context)
