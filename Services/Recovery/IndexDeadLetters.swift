@@ -9,7 +9,8 @@ import Storage
 struct IndexDeadLetters: Stage {
     /// Kafka's cluster id, to which the offsets belong.
     let cluster: @Sendable () async throws -> String
-    let quota: IndexQuota
+    /// Of forged notifications, by reason.
+    let quota: HourlyQuota
 
     func process(_ deliveries: [Delivery<DeadLetter>]) async throws -> [StageResult<RejectedRow, DeadLetterIndexReason>]
     {

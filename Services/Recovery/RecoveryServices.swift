@@ -72,7 +72,7 @@ struct RecoveryServices {
         let connection = try await worker("dead-letters", reading: Topics.rejected.route)
         return connection.services(
             running: IndexDeadLetters(
-                cluster: { try await connection.consumer.clusterId() }, quota: IndexQuota()),
+                cluster: { try await connection.consumer.clusterId() }, quota: HourlyQuota()),
             settlement: StoreDeadLetterIndex(rejected: RejectedStore(database()), connection: connection))
     }
 

@@ -74,7 +74,10 @@ struct Apply: Settlement {
         let latency = Metric.webhookToState.timer()
         // Notifications from Apple's history or an operator have no latency to measure.
         for notification in entries.map(\.notification) where notification.source == .webhook {
-            if notification.notificationType != "TEST" {
+            if notification.isVersion1 {
+                Metric.version1Notifications.counter(notification.bundleId).increment()
+            }
+            if notification.isGenuine {
                 Metric.genuineNotifications.counter(notification.bundleId, notification.environment.rawValue)
                     .increment()
             }

@@ -17,6 +17,8 @@ struct Verify: Stage {
     var budget: UnknownChains?
     /// For payloads that were posted before. Nil verifies each of them.
     var repeats: RepeatedPayloads?
+    /// For notifications of version 1 that clients post, by app. Nil passes each of them on.
+    var version1: HourlyQuota?
     /// Number of records verified in parallel.
     var cores: Int
     /// Called for each genuine payload of an app that is not configured.
@@ -65,7 +67,17 @@ struct Verify: Stage {
         for case let rejection? in findings.map(\.rejection) where rejection.reason == .appUnknown {
             if let bundleId = rejection.bundleId { unknownApp(bundleId) }
         }
-        return findings.map(\.result)
+        return zip(deliveries, findings).map { limited($1.result, of: $0.message) }
+    }
+
+    /// Version 1 has no signature, so a client can post any number of different ones, and the ledger keeps each for ever.
+    private func limited(
+        _ result: StageResult<VerifiedNotification, VerifyReason>, of received: ReceivedNotification
+    ) -> StageResult<VerifiedNotification, VerifyReason> {
+        guard case .forward(let verified) = result, let version1, received.source == .webhook, verified.isVersion1,
+            !version1.admits(verified.bundleId, at: received.receivedAt)
+        else { return result }
+        return .discard(.version1BeyondQuota)
     }
 
     private func findings(_ deliveries: [Delivery<ReceivedNotification>]) async -> [Finding] {
@@ -152,10 +164,13 @@ enum VerifyReason: StageReason {
     case repeated
     /// The same bytes were rejected before, more often than is verified here; decided in the slower lane.
     case repeatDeferred
+    /// One of many notifications of version 1 in an hour, which change no state.
+    case version1BeyondQuota
     case rejected(VerificationFailureReason, concernsOwnApp: Bool = false, purchase: String? = nil)
 
     init?(rawValue: String) {
-        if let plain = [Self.undecodable, .repeated, .repeatDeferred].first(where: { $0.rawValue == rawValue }) {
+        let plain: [Self] = [.undecodable, .repeated, .repeatDeferred, .version1BeyondQuota]
+        if let plain = plain.first(where: { $0.rawValue == rawValue }) {
             self = plain
             return
         }
@@ -168,6 +183,7 @@ enum VerifyReason: StageReason {
         case .undecodable: "undecodable"
         case .repeated: "repeated"
         case .repeatDeferred: "repeat-deferred"
+        case .version1BeyondQuota: "version1-beyond-quota"
         case .rejected(let reason, _, _): reason.rawValue
         }
     }
@@ -181,7 +197,7 @@ enum VerifyReason: StageReason {
             .rejected(.expiredAtSigning, let concernsOwnApp, _), .rejected(.notYetValid, let concernsOwnApp, _),
             .rejected(.revocationUnknown, let concernsOwnApp, _):
             concernsOwnApp
-        case .rejected, .repeated, .repeatDeferred: false
+        case .rejected, .repeated, .repeatDeferred, .version1BeyondQuota: false
         }
     }
 
@@ -189,7 +205,7 @@ enum VerifyReason: StageReason {
     var isDeferred: Bool {
         switch self {
         case .rejected(.chainDeferred, _, _), .repeatDeferred: true
-        case .undecodable, .repeated, .rejected: false
+        case .undecodable, .repeated, .version1BeyondQuota, .rejected: false
         }
     }
 

@@ -29,7 +29,7 @@ await ServiceProcess(
         verifier: { trusted.verifier }, now: context.clock.now,
         budget: UnknownChains(
             proofs: budget(ChainBudget.perSecond), signatures: budget(UnknownChains.signaturesPerSecond)),
-        repeats: RepeatedPayloads(budget: budget(RepeatedPayloads.perSecond)),
+        repeats: RepeatedPayloads(budget: budget(RepeatedPayloads.perSecond)), version1: HourlyQuota(),
         cores: settings.usableCores,
         unknownApp: unknownApps.notice)
     if settings.revocation != .off {

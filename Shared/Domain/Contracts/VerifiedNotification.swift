@@ -12,6 +12,9 @@ import struct Foundation.UUID
 /// The value is binary, version 2: see `VerifiedNotification+Value.swift`. `decoded` is Apple's payload with its nested signed objects
 /// decoded in place; `original` is what Apple signed, so that a later verifier can prove it again.
 public struct VerifiedNotification: TopicMessage, Hashable {
+    /// The type of a notification of version 1, which Apple does not use. Its own `notification_type` is the subtype.
+    public static let version1Type = "V1"
+
     /// Apple's id of the notification; the same in every repetition.
     public var notificationUUID: UUID
     /// Apple's raw value; may be one this build does not know.
@@ -70,6 +73,12 @@ public struct VerifiedNotification: TopicMessage, Hashable {
     public var signedPayload: [UInt8] {
         get throws(SignedOriginal.Damage) { try original.original() }
     }
+
+    /// Of version 1, which has no signature: any client can post it.
+    public var isVersion1: Bool { notificationType == Self.version1Type }
+
+    /// Signed by Apple, about what a customer did: while Apple reaches ingest, they keep coming.
+    public var isGenuine: Bool { notificationType != "TEST" && !isVersion1 && !original.isEmpty }
 
     /// One worker gets all notifications of one subscription; others spread by their own id.
     var key: String { originalTransactionId ?? notificationUUID.uuidString.lowercased() }

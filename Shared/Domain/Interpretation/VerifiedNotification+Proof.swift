@@ -44,7 +44,7 @@ extension VerifiedNotification {
     public init?(_ version1: Version1Notification, _ received: ReceivedNotification) {
         guard let environment = StoreEnvironment(rawValue: version1.environment.rawValue) else { return nil }
         self.init(
-            notificationUUID: version1.identifier, notificationType: Version1Notification.storedType,
+            notificationUUID: version1.identifier, notificationType: Self.version1Type,
             subtype: version1.notificationType, environment: environment, bundleId: version1.bundleId, appAppleId: nil,
             originalTransactionId: nil, transactionId: nil, signedDate: nil, receivedAt: received.receivedAt,
             source: received.source, traceparent: received.traceparent, decoded: version1.json, signedPayload: [])

@@ -135,6 +135,10 @@ extension Metric {
         "storekeeper_genuine_notifications_total",
         "Notifications that Apple posted and signed, without test notifications.",
         ["bundle", "environment"])
+    /// App Store Connect is set to the wrong version, or another client posts them. They change no state.
+    public static let version1Notifications = counter(
+        "storekeeper_version1_notifications_total",
+        "Notifications of version 1, which have no signature, by the app that they name.", ["bundle"])
     /// Those above 600 s are repetitions of deliveries that failed.
     public static let deliveryDelay = histogram(
         "storekeeper_notification_delivery_delay_seconds",
@@ -312,7 +316,8 @@ extension Metric {
         apiUploads, apiAnswer, consoleAnswers, consoleAnswer, stageRecords, stageBatch, stageBatchSize,
         stageRetries, workerStalled, batchesFenced, deadLetters, lagRecords, lagSeconds, recordsExpired, topicRestarts,
         rebalances, producerFatal, brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked,
-        unknownApps, trustReloads, genuineNotifications, deliveryDelay, ledgerOutcomes, webhookToState, sharedAccounts,
+        unknownApps, trustReloads, genuineNotifications, version1Notifications, deliveryDelay, ledgerOutcomes,
+        webhookToState, sharedAccounts,
         published,
         publisherRetries, webhookRequests, webhooksGivenUp, webhooksWaiting, webhookOldestWaiting, webhookPlaces,
         webhookEndpoints, changeToWebhook, apiRequests, historyItems, recovered, sendAttempts, windowsClosed,

@@ -30,7 +30,8 @@ package struct Attention: Sendable {
     package func sentences(on report: PipelineStatus) -> [String] {
         unreadable(report) + blocked(report) + unanswered(report) + unreachable(report)
             + (report.recovery.value.map { $0.attention(at: report.at) } ?? []) + restarted(report)
-            + receivers(report) + clocks(report) + report.topicProblems + behind(report) + unpublished(report)
+            + unsigned(report) + receivers(report) + clocks(report) + report.topicProblems + behind(report)
+            + unpublished(report)
             + webhooks(report) + refunds(report) + figures(report) + rejections(report)
             + transfers(report)
     }
@@ -90,6 +91,15 @@ package struct Attention: Sendable {
             return
                 "\(stage.topic) was created again, or lost records: \(stage.name) began again at its beginning "
                 + "\(TimeSpan.age(report.at.timeIntervalSince(at))) ago: storekeeper recover --from a time before that happened"
+        }
+    }
+
+    private func unsigned(_ report: PipelineStatus) -> [String] {
+        report.version1.map { version1 in
+            "App Store Connect sends version 1 of the notifications of \(version1.app.escaped) in \(version1.environment) "
+                + "(\(version1.count) within 24 hours, the last \(TimeSpan.age(max(0, report.at.timeIntervalSince(version1.last)))) ago), "
+                + "which has no signature and changes no state: set the URL there to Version 2 Notifications, then storekeeper "
+                + "backfill; if it is set so, another client posts them (allow 17.0.0.0/8 only)"
         }
     }
 

@@ -62,6 +62,14 @@ package struct PipelineStatus: Sendable, Encodable {
         package var lastUnavailable: Date?
     }
 
+    /// Notifications of version 1 of an app within 24 hours.
+    package struct Version1: Sendable, Encodable, Equatable {
+        package var app: String
+        package var environment: String
+        package var count: Int64
+        package var last: Date
+    }
+
     /// Changes that `subscriptions.changed` does not have yet.
     package struct Unpublished: Sendable, Encodable, Equatable {
         package var count: Int64 = 0
@@ -176,6 +184,7 @@ package struct PipelineStatus: Sendable, Encodable {
     package var isYoung = false
     /// Topics that are not as meant, one sentence each.
     package var topicProblems: [String] = []
+    package var version1: [Version1] = []
     package var webhooks: [Webhook] = []
     package var refunds: [Refunds] = []
     package var figures: Figures?

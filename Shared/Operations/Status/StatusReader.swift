@@ -49,6 +49,7 @@ package struct StatusReader: Sendable {
         async let recovery = read { try await RecoveryStatus($0, now: now) }
         async let unpublished = read { try await self.unpublished($0) }
         async let blocked = read { try await self.blocked($0) }
+        async let version1 = read { try await self.version1($0, now) }
         async let unknownDurations = read { try await self.unknownDurations($0) }
         async let rejectedTransfers = read { try await self.rejectedTransfers($0, now) }
         async let webhooks = read { try await self.webhooks($0) }
@@ -59,6 +60,7 @@ package struct StatusReader: Sendable {
         var report = PipelineStatus(
             at: now, stages: await stages, ledger: await ledger, rejected: await rejected, receivers: await receivers,
             recovery: await recovery, unpublished: await unpublished, blocked: await blocked)
+        report.version1 = await version1.value ?? []
         report.unknownDurations = await unknownDurations.value ?? []
         report.rejectedTransfers = await rejectedTransfers.value ?? []
         report.webhooks = await webhooks.value ?? []
@@ -167,6 +169,13 @@ package struct StatusReader: Sendable {
     private func rejected(_ connection: PostgresConnection, _ now: Date) async throws -> [PipelineStatus.Rejected] {
         try await IncidentStore(connection).rejections(since: now.addingTimeInterval(-86_400), now: now).map {
             PipelineStatus.Rejected(stage: $0.stage, reason: $0.reason, count: $0.count, recent: $0.recent)
+        }
+    }
+
+    private func version1(_ connection: PostgresConnection, _ now: Date) async throws -> [PipelineStatus.Version1] {
+        try await IncidentStore(connection).version1(since: now.addingTimeInterval(-86_400)).map {
+            PipelineStatus.Version1(
+                app: $0.bundleId, environment: $0.environment.rawValue, count: $0.count, last: $0.last)
         }
     }
 

@@ -1,3 +1,4 @@
+import Contracts
 import Postgres
 
 import struct Foundation.Date
@@ -65,6 +66,28 @@ public struct IncidentStore: Sendable {
         }
     }
 
+    /// The notifications of version 1 of one app: they have no signature and change no state.
+    public struct Version1: Sendable, Equatable {
+        /// The app that they name.
+        public var bundleId: String
+        /// The environment that they name.
+        public var environment: StoreEnvironment
+        /// Number since the given time.
+        public var count: Int64
+        /// When the last one was recorded.
+        public var last: Date
+    }
+
+    /// The notifications of version 1 recorded since a time, by app and environment.
+    public func version1(since: Date) async throws -> [Version1] {
+        try await connection.execute(Self.version1, since).map { row in
+            Version1(
+                bundleId: try row.value("bundle_id"),
+                environment: try StoreEnvironment(stored: try row.value("environment")),
+                count: try row.value("count"), last: try row.value("last"))
+        }
+    }
+
     /// The earliest time at which the pipeline can have worked: the last `setup`, or the first notification if that is
     /// later. Nil where a receiver has ever sent a heartbeat.
     public func beginning() async throws -> Date? {
@@ -91,6 +114,17 @@ public struct IncidentStore: Sendable {
         where rejected_at >= $1::timestamptz
         group by stage, reason
         order by count desc, stage, reason
+        """)
+
+    /// Reads notification_of_version1, which has almost no rows.
+    static let version1 = Statement(
+        "incident-version1",
+        """
+        select bundle_id, environment, count(*) as count, max(recorded_at) as last
+        from notification
+        where notification_type = 'V1' and recorded_at >= $1::timestamptz
+        group by bundle_id, environment
+        order by bundle_id, environment
         """)
 
     static let receivers = Statement(

@@ -45,6 +45,7 @@ public enum StorageStatements {
             NotificationStore.search, NotificationStore.one, NotificationStore.countBetween,
             NotificationStore.uuidsBetween,
             IncidentStore.newest, IncidentStore.beginning, IncidentStore.rejections, IncidentStore.receivers,
+            IncidentStore.version1,
             OperatorActionStore.insert, OperatorActionStore.bySubject, OperatorActionStore.newest,
             BlockingSession.all, ServerClock.statement, StatusStore.totals, StatusStore.count, StatusStore.kinds,
             StatusStore.latencies,

@@ -13,7 +13,7 @@ import Testing
     @Test func `IndexDeadLetters indexes so many forgeries of a reason in an hour, and the next hour as many again`()
         async throws
     {
-        let stage = IndexDeadLetters(cluster: { "c" }, quota: IndexQuota(perHour: 2))
+        let stage = IndexDeadLetters(cluster: { "c" }, quota: HourlyQuota(perHour: 2))
         func indexed(_ letters: [DeadLetter]) async throws -> Int {
             let deliveries = letters.map {
                 Delivery(message: $0, position: LogPosition(topic: "t", partition: 0, offset: 0))
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func `IndexDeadLetters indexes without end what Apple signed or a service sent`() async throws {
-        let stage = IndexDeadLetters(cluster: { "c" }, quota: IndexQuota(perHour: 0))
+        let stage = IndexDeadLetters(cluster: { "c" }, quota: HourlyQuota(perHour: 0))
         for letter in [
             Self.letter(.body), Self.letter(.appUnknown), Self.letter(.signature, source: .history),
             Self.letter(.signature, stage: "state-updater"),

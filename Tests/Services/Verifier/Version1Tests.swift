@@ -1,6 +1,8 @@
 import AppStore
 import Contracts
 import Foundation
+import Pipeline
+import Records
 import Testing
 
 @testable import Verifier
@@ -34,5 +36,37 @@ import Testing
             }
             #expect(!reason.countsTowardsRejectionLimit)
         }
+    }
+
+    @Test func `Verifier passes on so many notifications of version 1 of an app in an hour, and drops the rest`()
+        async throws
+    {
+        let verifier = try VerifyTests.verifier()
+        let stage = Verify(
+            verifier: { verifier }, now: { VerifyTests.now }, version1: HourlyQuota(perHour: 2), cores: 2)
+        func outcomes(_ source: NotificationSource, hour: Double) async throws -> [String] {
+            let deliveries = (0..<4).map { number in
+                let body =
+                    #"{"notification_type":"CANCEL","bid":"com.example.app","environment":"PROD","n":\#(number)}"#
+                return Delivery(
+                    message: ReceivedNotification(
+                        signedPayload: Array(body.utf8), source: source,
+                        receivedAt: VerifyTests.now.addingTimeInterval(3600 * hour)),
+                    position: LogPosition(topic: Topics.received.name, partition: 0, offset: Int64(number)))
+            }
+            return try await stage.process(deliveries).map { result in
+                switch result {
+                case .forward: "forwarded"
+                case .discard(let reason), .deadLetter(let reason, _): reason.rawValue
+                }
+            }
+        }
+        let limited = ["forwarded", "forwarded", "version1-beyond-quota", "version1-beyond-quota"]
+        #expect(try await outcomes(.webhook, hour: 0) == limited)
+        #expect(try await outcomes(.replay, hour: 0) == [String](repeating: "forwarded", count: 4))
+        #expect(try await outcomes(.webhook, hour: 1) == limited)
+        #expect(VerifyReason(rawValue: "version1-beyond-quota") == .version1BeyondQuota)
+        #expect(!VerifyReason.version1BeyondQuota.isDeferred)
+        #expect(!VerifyReason.version1BeyondQuota.countsTowardsRejectionLimit)
     }
 }

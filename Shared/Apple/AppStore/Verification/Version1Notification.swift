@@ -9,9 +9,6 @@ import struct Foundation.UUID
 /// sees that App Store Connect is set to the wrong version.
 /// <https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv1>
 public struct Version1Notification: Sendable {
-    /// The type under which it is stored, which Apple does not use. Apple's own `notification_type` is the subtype.
-    public static let storedType = "V1"
-
     /// Derived from the content, because version 1 has no id; the same in every repetition.
     public let identifier: UUID
     /// Apple's `notification_type`, e.g. `INITIAL_BUY`.

@@ -71,4 +71,19 @@ import Testing
         verified.originalTransactionId = nil
         #expect(verified.record().key == Array("002e14d5-51f5-4503-b5a8-c3a1af68eb20".utf8))
     }
+
+    @Test func `VerifiedNotification is genuine only where Apple signed what a customer did`() throws {
+        let signed = try Self.sample(seed: 5)
+        #expect(signed.isGenuine && !signed.isVersion1)
+        var test = signed
+        test.notificationType = "TEST"
+        #expect(!test.isGenuine)
+        var version1 = signed
+        version1.notificationType = "V1"
+        #expect(version1.isVersion1 && !version1.isGenuine)
+        var unsigned = signed
+        unsigned.original = SignedOriginal(encoding: [])
+        #expect(!unsigned.isGenuine)
+        #expect(!(try VerifiedNotification(unsigned.record()).isGenuine))
+    }
 }

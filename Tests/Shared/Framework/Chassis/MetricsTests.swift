@@ -8,7 +8,7 @@ import Testing
     @Test func `Metrics are listed once, under a name that says kind and unit`() throws {
         #expect(Set(Metric.all.map(\.name)).count == Metric.all.count)
         for metric in Metric.all {
-            #expect(try #/storekeeper_[a-z_]+/#.wholeMatch(in: metric.name) != nil, "\(metric.name)")
+            #expect(try #/storekeeper_[a-z0-9_]+/#.wholeMatch(in: metric.name) != nil, "\(metric.name)")
             #expect(metric.help.hasSuffix("."), "\(metric.name)")
             #expect(metric.name.hasSuffix("_total") == (metric.kind == .counter), "\(metric.name)")
             #expect(!metric.name.contains("milli") && !metric.name.contains("_ms"), "\(metric.name)")
@@ -22,7 +22,7 @@ import Testing
         let file = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../../Shared/Framework/Chassis/Metrics.swift")
         let text = try String(contentsOf: file, encoding: .utf8)
-        let declared = text.matches(of: #/= (?:counter|gauge|histogram)\(\s*"([a-z_]+)"/#).map { String($0.1) }
+        let declared = text.matches(of: #/= (?:counter|gauge|histogram)\(\s*"([a-z0-9_]+)"/#).map { String($0.1) }
         #expect(declared == Metric.all.map(\.name))
     }
 

@@ -156,6 +156,15 @@ struct AttentionTests {
                 }
             ),
             (
+                "App Store Connect sends version 1 of the notifications of app in Production (3 within 24 hours, the last 1 min",
+                {
+                    $0.version1 = [
+                        .init(
+                            app: "app", environment: "Production", count: 3, last: Self.now.addingTimeInterval(-60))
+                    ]
+                }
+            ),
+            (
                 "2 notifications of app Production are missing",
                 {
                     $0.recovery = .read(

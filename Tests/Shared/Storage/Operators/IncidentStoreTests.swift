@@ -1,0 +1,40 @@
+import Contracts
+import Foundation
+import Records
+import Storage
+import TestSupport
+import Testing
+
+@Suite struct IncidentStoreTests {
+    @Test func `IncidentStore names the apps whose notifications of version 1 were recorded since a time`() async throws
+    {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            let store = IncidentStore(connection)
+            let since = Fixtures.now.addingTimeInterval(-60)
+            #expect(try await store.version1(since: since) == [])
+            var fixtures = Fixtures(seed: 3)
+            var entries = [fixtures.entry()]
+            let apps: [(StoreEnvironment, String)] = [
+                (.production, "b"), (.production, "a"), (.sandbox, "a"), (.production, "a"),
+            ]
+            for (environment, bundleId) in apps {
+                entries.append(
+                    LedgerEntry(
+                        notificationUUID: fixtures.uuid(), notificationType: "V1", subtype: "CANCEL",
+                        environment: environment, bundleId: bundleId, appAppleId: nil, originalTransactionId: nil,
+                        transactionId: nil, signedDate: nil, receivedAt: Fixtures.now, source: .webhook,
+                        decodedPayload: "{}", signedPayload: [], event: nil,
+                        position: LogPosition(
+                            topic: Fixtures.topic, partition: 0, offset: Int64(entries.count))))
+            }
+            _ = try await LedgerStore(connection).apply(
+                entries, moving: [Fixtures.move(0, 5)], recordedAt: Fixtures.now)
+            let found = try await store.version1(since: since)
+            #expect(found.map(\.bundleId) == ["a", "a", "b"])
+            #expect(found.map(\.environment) == [.production, .sandbox, .production])
+            #expect(found.map(\.count) == [2, 1, 1])
+            #expect(found.allSatisfy { $0.last == Fixtures.now })
+            #expect(try await store.version1(since: Fixtures.now.addingTimeInterval(1)) == [])
+        }
+    }
+}
