@@ -2,3 +2,157 @@
 
 -- Notifications of version 1, which have no signature and change no state: almost none, and the operator is told of the latest.
 create index notification_of_version1 on notification (recorded_at) where notification_type = 'V1';
+
+-- Apple's ids of the customer (appTransactionId) that no other account of the app has, until the sweep has deleted the payloads that
+-- name them: uploaded app transactions and RESCIND_CONSENT name no account and no purchase. Of a detached account they are kept for an
+-- erasure that follows.
+alter table erased_account add column customer_ids text[] not null default '{}';
+
+-- As before, and keeps Apple's ids of the customer for the sweep: afterwards no row tells whose they are.
+create or replace function erase_account(
+    new_id uuid, asked_environment store_environment, asked_bundle_id text, asked_account uuid, asked_completely boolean,
+    now_at timestamptz, topics_end_at timestamptz)
+returns setof erased_account
+language plpgsql security definer
+set search_path from current
+set lock_timeout = '5s'
+as $$
+declare
+    concerned text[];
+    own text[];
+    ids text[];
+    certificate erased_account;
+begin
+    lock table erased_account in access exclusive mode;
+    concerned := purchases_of_account(asked_environment, asked_bundle_id, asked_account);
+    own := purchases_of_account_alone(asked_environment, asked_account, concerned);
+    ids := array(
+        select id
+        from (
+            select app_transaction_id
+            from subscription
+            where environment = asked_environment and original_transaction_id = any (own)
+            union
+            select app_transaction_id
+            from transaction
+            where environment = asked_environment and original_transaction_id = any (own)
+            union
+            select app_transaction_id
+            from account_claim
+            where environment = asked_environment and bundle_id = asked_bundle_id and app_account_token = asked_account
+                and original_transaction_id = any (own)
+            union
+            select identity
+            from account_app
+            where environment = asked_environment and bundle_id = asked_bundle_id and app_account_token = asked_account
+            union
+            select unnest(customer_ids)
+            from erased_account
+            where digest = account_digest(asked_environment, asked_bundle_id, asked_account)
+        ) as held (id)
+        where id is not null
+            and not exists (
+                select
+                from account_app other
+                where other.identity = id and other.environment = asked_environment and other.bundle_id = asked_bundle_id
+                    and other.app_account_token <> asked_account)
+            and not exists (
+                select
+                from account_claim other
+                where other.app_transaction_id = id and other.environment = asked_environment
+                    and other.bundle_id = asked_bundle_id and other.app_account_token <> asked_account)
+            and not exists (
+                select
+                from subscription purchase
+                where purchase.app_transaction_id = id and purchase.environment = asked_environment
+                    and purchase.bundle_id = asked_bundle_id
+                    and (
+                        purchase.owner_account_token <> asked_account
+                        or exists (
+                            select
+                            from account_claim other
+                            where other.environment = asked_environment
+                                and other.original_transaction_id = purchase.original_transaction_id
+                                and other.app_account_token <> asked_account))));
+    delete from usage_report
+    where environment = asked_environment and bundle_id = asked_bundle_id and original_transaction_id = any (concerned);
+    select *
+    into certificate
+    from detach_account(
+        new_id, asked_environment, asked_bundle_id, asked_account, asked_completely, now_at, topics_end_at);
+    if not found then
+        return;
+    end if;
+    return query
+        update erased_account
+        set customer_ids = ids
+        where id = certificate.id
+        returning *;
+end;
+$$;
+
+-- As before, and deletes what names the customer by Apple's id alone: payloads about no purchase, other contents under their uuids,
+-- and moves of the app itself.
+create or replace function sweep_erased_account(
+    certificate uuid, asked_environment store_environment, asked_bundle_id text, asked_account uuid, asked_customer text)
+returns void
+language plpgsql security definer
+set search_path from current
+as $$
+declare
+    name constant text := asked_account::text;
+    instead constant text := 'erased account ' || certificate::text;
+    -- As a whole word; every character that is no letter or digit stands for itself.
+    customer_word constant text :=
+        '(?<![[:alnum:]])' || regexp_replace(asked_customer, '([^[:alnum:]])', '\\\1', 'g') || '(?![[:alnum:]])';
+    ids text[];
+    named_by_apple text; -- null: it has no id
+begin
+    select customer_ids
+    into ids
+    from erased_account
+    where id = certificate and is_complete;
+    if found then
+        named_by_apple := '"appTransactionId"\s*:\s*"('
+            || (select string_agg(regexp_replace(id, '([^[:alnum:]])', '\\\1', 'g'), '|') from unnest(ids) as id) || ')"';
+        delete from notification_payload payload
+        using notification known
+        where known.original_transaction_id is null and known.environment = asked_environment
+            and known.bundle_id = asked_bundle_id
+            and payload.notification_uuid = known.notification_uuid and payload.recorded_at = known.recorded_at
+            and (
+                position(name in lower(payload.decoded::text)) > 0
+                or coalesce(payload.decoded::text ~ named_by_apple, false));
+        delete from conflicting_notification conflict
+        using notification known
+        where known.original_transaction_id is null and known.environment = asked_environment
+            and known.bundle_id = asked_bundle_id
+            and conflict.notification_uuid = known.notification_uuid
+            and (
+                position(name in lower(conflict.decoded::text)) > 0
+                or coalesce(conflict.decoded::text ~ named_by_apple, false));
+        delete from purchase_transfer
+        where environment = asked_environment and bundle_id = asked_bundle_id
+            and original_transaction_id in (select 'app:' || id from unnest(ids) as id);
+        update erased_account
+        set customer_ids = '{}'
+        where id = certificate and cardinality(customer_ids) > 0;
+    end if;
+    delete from api_idempotency
+    where environment = asked_environment and bundle_id = asked_bundle_id
+        and (asked_account = any (app_account_tokens) or customer_id = asked_customer);
+    -- Last written by erase_account and by what was decided after it.
+    delete from account_version
+    where app_account_token = asked_account and environment = asked_environment;
+    update operator_action
+    set subject = instead,
+        reason = case when customer_word is null then reason else regexp_replace(reason, customer_word, instead, 'g') end,
+        app_account_token = null,
+        customer_id = null
+    where environment = asked_environment and bundle_id = asked_bundle_id
+        and (app_account_token = asked_account or customer_id = asked_customer);
+    update operator_action
+    set reason = regexp_replace(reason, name, instead, 'gi')
+    where environment = asked_environment and bundle_id = asked_bundle_id and position(name in lower(reason)) > 0;
+end;
+$$;

@@ -40,6 +40,18 @@ import Testing
         return entry
     }
 
+    /// An uploaded app transaction: it names neither a purchase nor an account.
+    static func appTransaction(_ fixtures: inout Fixtures, of customer: String) -> LedgerEntry {
+        var entry = fixtures.entry()
+        entry.event = nil
+        entry.notificationType = SignedPart.appTransaction.rawValue
+        (entry.subtype, entry.originalTransactionId, entry.transactionId) = (nil, nil, nil)
+        entry.bundleId = app
+        entry.decodedPayload = #"{"signedAppTransactionInfo":{"appTransactionId":"\#(customer)"}}"#
+        entry.notification.original = SignedOriginal(encoding: Array("e30.e30.c2ln".utf8))
+        return entry
+    }
+
     static func apply(_ entries: [LedgerEntry], _ connection: PostgresConnection) async throws {
         _ = try await LedgerStore(connection).apply(entries, moving: [], recordedAt: Fixtures.now)
     }
@@ -194,6 +206,31 @@ import Testing
             // Once more: the same certificate.
             let again = try await Self.forget(.erase, connection)
             #expect(again.id == certificate.id && again.erasedAt == certificate.erasedAt)
+        }
+    }
+
+    @Test(arguments: [[ErasureStore.Extent.erase], [.detach, .erase]])
+    func `ErasureStore leaves Apple's id of the customer in no table, unless another account has it`(
+        extents: [ErasureStore.Extent]
+    ) async throws {
+        try await Self.use { connection, _ async throws in
+            let (bought, uploaded, shared) = ("710155501234561", "710155501234562", "710155501234563")
+            var fixtures = Fixtures(seed: 903)
+            var entries = [try Self.entry(&fixtures, purchase: "5", account: Self.token, customer: bought)]
+            entries += [bought, uploaded, shared].map { Self.appTransaction(&fixtures, of: $0) }
+            try await Self.apply(entries, connection)
+            for (account, identity) in [(Self.token, uploaded), (Self.token, shared), (Self.other, shared)] {
+                try await AccountAppStore(connection).add(
+                    AccountAppStore.AccountApp(
+                        environment: .production, bundleId: Self.app,
+                        appAccountToken: try #require(UUID(uuidString: account)), identity: identity,
+                        evidence: .signed, originalApplicationVersion: "1", originalPurchaseDate: nil,
+                        recordedAt: Fixtures.now), isRestore: false)
+            }
+            for extent in extents { _ = try await Self.forget(extent, connection) }
+            #expect(try await Self.tables(with: bought, connection) == [])
+            #expect(try await Self.tables(with: uploaded, connection) == [])
+            #expect(try await Self.tables(with: shared, connection) == ["account_app", "notification_payload"])
         }
     }
 
