@@ -156,3 +156,54 @@ begin
     where environment = asked_environment and bundle_id = asked_bundle_id and position(name in lower(reason)) > 0;
 end;
 $$;
+
+-- As before, and deletes from the tables of the months what was copied and is no longer in the default partition: an erasure deletes
+-- there alone, because no query reads the table of a month before it is attached.
+create or replace function make_payload_months(months date[]) returns void
+language plpgsql security definer
+set search_path from current
+set lock_timeout = '2s'
+set timezone = 'UTC'
+as $$
+declare
+    month date;
+    partition text;
+begin
+    -- The lock that the attachment needs anyway; taking a weaker one first could end in a deadlock.
+    lock table notification_payload_default in access exclusive mode;
+    foreach month in array months
+    loop
+        partition := payload_month_table(month);
+        execute format(
+            'delete from %1$s copied '
+            'using ('
+            '    select notification_uuid, recorded_at from %1$s '
+            '    except select notification_uuid, recorded_at from notification_payload_default'
+            ') as gone '
+            'where copied.notification_uuid = gone.notification_uuid and copied.recorded_at = gone.recorded_at', partition);
+        execute format(
+            'insert into %1$s select rest.* from notification_payload_default rest '
+            'where recorded_at >= $1 and recorded_at < $2 and not exists ('
+            '    select from %1$s copied'
+            '    where copied.notification_uuid = rest.notification_uuid and copied.recorded_at = rest.recorded_at)',
+            partition)
+        using month::timestamptz, (month + interval '1 month')::timestamptz;
+    end loop;
+    if exists (
+        select from notification_payload_default
+        where date_trunc('month', recorded_at)::date <> all (months))
+    then
+        delete from notification_payload_default where date_trunc('month', recorded_at)::date = any (months);
+    else
+        truncate notification_payload_default;
+    end if;
+    foreach month in array months
+    loop
+        partition := payload_month_table(month);
+        execute format(
+            'alter table notification_payload attach partition %s for values from (%L) to (%L)',
+            partition, month::timestamptz, (month + interval '1 month')::timestamptz);
+        execute format('alter table %s drop constraint is_of_month', partition);
+    end loop;
+end;
+$$;

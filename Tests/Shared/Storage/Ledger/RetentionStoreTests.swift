@@ -76,6 +76,26 @@ import Testing
         }
     }
 
+    @Test func `A payload that is deleted after it was copied into its month does not come back`() async throws {
+        try await TestDatabase.use { database async throws in
+            let (connection, reader) = (TestDatabase.connection(database), TestDatabase.connection(database))
+            let store = RetentionStore(connection)
+            let uuids = try await Self.record(20, at: Self.then, connection)
+            try await reader.run(unsafeScript: "begin; lock table notification_payload_default in access share mode")
+            #expect(try await store.prepare(now: Self.then).unmade.first == "2024-11")
+            #expect(try await Self.count("notification_payload_2024_11", connection) == 20)
+            // As an erasure does.
+            _ = try await connection.execute(
+                Statement(unsafeSQL: "delete from notification_payload where notification_uuid = any ($1::uuid[])"),
+                Array(uuids.prefix(3)))
+            try await reader.run(unsafeScript: "rollback")
+            #expect(try await store.prepare(now: Self.then).made.first == "2024-11")
+            #expect(try await Self.count("notification_payload", connection) == 17)
+            for uuid in uuids.prefix(3) { #expect(try await NotificationStore(connection).original(uuid) == nil) }
+            for uuid in uuids.dropFirst(3) { #expect(try await NotificationStore(connection).original(uuid) != nil) }
+        }
+    }
+
     @Test func `Payloads that arrive while their month is created are stored and do not block it`() async throws {
         try await TestDatabase.use { database async throws in
             let line = TestDatabase.connection(database)
