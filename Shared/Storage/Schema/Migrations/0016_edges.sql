@@ -157,8 +157,35 @@ begin
 end;
 $$;
 
+-- As before, for several runs at once: a table that another run creates meanwhile is the one that is wanted.
+create or replace function payload_month_table(month date) returns text
+language plpgsql
+set search_path from current
+set timezone = 'UTC'
+as $$
+declare
+    partition constant text := format('%I.%I', current_schema(), 'notification_payload_' || to_char(month, 'YYYY_MM'));
+begin
+    if to_regclass(partition) is null then
+        begin
+            -- With the constraint the attachment need not read the table again.
+            execute format(
+                'create table if not exists %s (like notification_payload including all, constraint is_of_month check ('
+                'recorded_at >= %L and recorded_at < %L)) with (toast_tuple_target = 1024)',
+                partition, date_trunc('month', month)::timestamptz,
+                (date_trunc('month', month) + interval '1 month')::timestamptz);
+        exception
+            -- Of the catalog: the other run committed while this one waited.
+            when duplicate_table or unique_violation then null;
+        end;
+    end if;
+    return partition;
+end;
+$$;
+
 -- As before, and deletes from the tables of the months what was copied and is no longer in the default partition: an erasure deletes
--- there alone, because no query reads the table of a month before it is attached.
+-- there alone, because no query reads the table of a month before it is attached. Leaves out the months that another run created
+-- while this one waited for the lock.
 create or replace function make_payload_months(months date[]) returns void
 language plpgsql security definer
 set search_path from current
@@ -171,6 +198,17 @@ declare
 begin
     -- The lock that the attachment needs anyway; taking a weaker one first could end in a deadlock.
     lock table notification_payload_default in access exclusive mode;
+    months := array(
+        select wanted
+        from unnest(months) as wanted
+        where not exists (
+            select
+            from pg_inherits
+            where inhparent = 'notification_payload'::regclass
+                and inhrelid = to_regclass('notification_payload_' || to_char(wanted, 'YYYY_MM'))));
+    if cardinality(months) = 0 then
+        return;
+    end if;
     foreach month in array months
     loop
         partition := payload_month_table(month);

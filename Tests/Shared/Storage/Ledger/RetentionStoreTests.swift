@@ -96,6 +96,29 @@ import Testing
         }
     }
 
+    @Test func `RetentionStore creates the months once, in however many runs at once, and none where another run did`()
+        async throws
+    {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            _ = try await Self.record(20, at: Self.then, seed: 1, connection)
+            try await withThrowingTaskGroup(of: [String].self) { group in
+                for _ in 0..<4 {
+                    group.addTask { try await Self.made(RetentionStore(TestDatabase.connection(database))) }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await RetentionStore(connection).months().count == 3)
+            // A run that read which months are missing before they were created.
+            let rest = try await Self.record(20, at: Self.then.addingTimeInterval(90 * 86_400), seed: 2, connection)
+            _ = try await connection.execute(RetentionStore.make, ["2024-11", "2024-12", "2025-01"])
+            #expect(try await Self.count("notification_payload_2024_11", connection) == 20)
+            #expect(try await Self.count("notification_payload_default", connection) == Int64(rest.count))
+            _ = try await connection.execute(RetentionStore.make, ["2025-01", "2025-02"])
+            #expect(try await Self.count("notification_payload_2025_02", connection) == Int64(rest.count))
+        }
+    }
+
     @Test func `Payloads that arrive while their month is created are stored and do not block it`() async throws {
         try await TestDatabase.use { database async throws in
             let line = TestDatabase.connection(database)
