@@ -23,6 +23,10 @@ declare
     ids text[];
     certificate erased_account;
 begin
+    -- The pipeline waits for the lock: nothing is locked for an account that nobody knows. detach_account asks again, under the lock.
+    if not is_account_known(asked_environment, asked_bundle_id, asked_account) then
+        return;
+    end if;
     lock table erased_account in access exclusive mode;
     concerned := purchases_of_account(asked_environment, asked_bundle_id, asked_account);
     own := purchases_of_account_alone(asked_environment, asked_account, concerned);
@@ -245,3 +249,10 @@ begin
     end loop;
 end;
 $$;
+
+-- Whether anything is known of an account is answered without reading a table whole.
+create index purchase_transfer_from_account on purchase_transfer (from_account_token) where from_account_token is not null;
+create index purchase_transfer_to_account on purchase_transfer (to_account_token) where to_account_token is not null;
+create index shared_account_notice_by_account on shared_account_notice (app_account_token);
+create index shared_account_notice_by_first_account on shared_account_notice (first_account_token);
+create index operator_action_by_account on operator_action (app_account_token) where app_account_token is not null;

@@ -405,6 +405,64 @@ import Testing
         }
     }
 
+    @Test func `An erasure of an account that nobody knows takes no lock for which the pipeline would wait`()
+        async throws
+    {
+        try await LedgerStoreTests.use { connection, database async throws in
+            let batch = TestDatabase.connection(database)
+            try await batch.run(unsafeScript: "begin; lock table erased_account in access share mode")
+            // A lock would not be granted within its time.
+            let certificate = try await ErasureStore(connection).forget(
+                UUID(), of: Self.app, in: .production, extent: .erase, id: UUID(), at: Fixtures.now)
+            #expect(certificate == nil)
+            try await batch.run(unsafeScript: "rollback")
+        }
+    }
+
+    @Test func `Whether an account is known is read by indexes by account`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            try await connection.run(
+                unsafeScript: """
+                    insert into purchase_transfer (
+                        moved_at, transfer_uuid, from_account_token, to_account_token, environment, is_counted, bundle_id,
+                        original_transaction_id, policy, outcome)
+                    select now(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'Production', true,
+                        '\(Self.app)', number::text, 'firstWins', 'accepted'
+                    from generate_series(1, 5000) as number;
+                    insert into shared_account_notice (
+                        noticed_at, notification_uuid, app_account_token, first_account_token, environment, bundle_id,
+                        original_transaction_id)
+                    select now(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'Production', '\(Self.app)',
+                        number::text
+                    from generate_series(1, 5000) as number;
+                    insert into operator_action (
+                        acted_at, app_account_token, environment, actor, operation, subject, bundle_id)
+                    select now(), gen_random_uuid(), 'Production', 'ann', 'a', number::text, '\(Self.app)'
+                    from generate_series(1, 5000) as number;
+                    analyze purchase_transfer, shared_account_notice, operator_action
+                    """)
+            // As in is_account_known.
+            for (table, accounts) in [
+                ("purchase_transfer", "in (from_account_token, to_account_token)"),
+                ("shared_account_notice", "in (app_account_token, first_account_token)"),
+                ("operator_action", "= app_account_token"),
+            ] {
+                let plan = try await connection.execute(
+                    Statement(
+                        unsafeSQL: """
+                            explain (costs off)
+                            select
+                            from \(table)
+                            where '\(Self.token)'::uuid \(accounts) and environment = 'Production'
+                                and bundle_id = '\(Self.app)'
+                            """)
+                ).map { row in try row.value(at: 0, as: String.self) }.joined(separator: "\n")
+                #expect(!plan.contains("Seq Scan") && plan.contains("_account"), "\(plan)")
+                #expect(!plan.contains("_by_purchase") && !plan.contains("_by_app"), "\(plan)")
+            }
+        }
+    }
+
     @Test func `ErasureStore lets an erased account get no records again`() async throws {
         try await Self.use { connection, _ async throws in
             _ = try await Self.forget(.erase, connection)
