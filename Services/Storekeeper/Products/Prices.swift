@@ -9,10 +9,10 @@ struct Prices: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "prices", abstract: "List what active subscribers pay for each product.",
         discussion: """
-            Counts subscriptions whose paid period runs, by product, storefront and price, without offers and family members. \
-            Newest is what those pay who subscribed last; subscribers at another price stayed there when it changed. A month's \
-            share of the price stands beside periods of another length. storekeeper events purchase shows the first, current \
-            and next price of one purchase.
+            Counts subscriptions whose paid period runs, by product, storefront and price, without offers, family members and \
+            assigned seats. Newest is what those pay who subscribed last; subscribers at another price stayed there when it \
+            changed. A month's share of the price stands beside periods of another length. storekeeper events purchase shows \
+            the first, current and next price of one purchase.
 
             Example: storekeeper products prices --app com.example.app
             """)

@@ -121,6 +121,13 @@ extension TransactionFacts {
     /// Whether a member of the family bought it.
     public var isFamilyShared: Bool { ownership == "FAMILY_SHARED" }
 
+    /// Whether its customer paid nothing for it, because the payment is in another purchase: that of a member of the family, or that of the
+    /// seats of which one was assigned.
+    package var isPaidElsewhere: Bool { ownership.map { Self.ownershipsPaidElsewhere.contains($0) } ?? false }
+
+    /// Apple's spelling, in a fixed order.
+    package static let ownershipsPaidElsewhere = ["FAMILY_SHARED", "ASSIGNED"]
+
     /// Whether the period has an end and a length. A period that ends before it begins gives no access at any time.
     var hasPeriod: Bool {
         guard let expiresDate else { return false }

@@ -1,5 +1,6 @@
 import Contracts
 import Postgres
+import Subscriptions
 
 import struct Foundation.Date
 
@@ -50,7 +51,7 @@ package struct PriceReports: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Active subscriptions by price, without those in an offer.
+    /// Active subscriptions by price, without those in an offer, and those that another purchase pays for.
     /// - Parameter bundleId: nil means all apps.
     package func prices(
         of bundleId: String?, in environment: StoreEnvironment, at moment: Date, limit: Int
@@ -96,26 +97,29 @@ package struct PriceReports: Sendable {
 
     static let statements = [prices, changes, offerCodes]
 
+    /// As a list of SQL.
+    private static let unpaid = TransactionFacts.ownershipsPaidElsewhere.map { "'\($0)'" }.joined(separator: ", ")
+
     private static let prices = Statement(
         "price-report",
-        """
-        select bundle_id, product_id, storefront, currency, price_milliunits, newest_milliunits, count(*) as subscriptions,
-            extract(epoch from max(expires_at - purchased_at))::double precision as period
-        from (
-            select bundle_id, product_id, storefront, currency, price_milliunits, purchased_at, expires_at,
-                first_value(price_milliunits) over (
-                    partition by bundle_id, product_id, storefront, currency, billing_plan_type
-                    order by originally_purchased_at desc nulls last, original_transaction_id desc) as newest_milliunits
-            from subscription
-            where environment = $1::text::store_environment and ($2::text is null or bundle_id = $2::text)
-                and expires_at > $3::timestamptz and revoked_at is null and offer_type is null
-                and ownership is distinct from 'FAMILY_SHARED' and price_milliunits is not null
-                and purchased_at is not null and product_id is not null
-        ) as paid
-        group by bundle_id, product_id, storefront, currency, price_milliunits, newest_milliunits
-        order by bundle_id, product_id, storefront, currency, price_milliunits
-        limit $4::bigint
-        """)
+        unsafeSQL: """
+            select bundle_id, product_id, storefront, currency, price_milliunits, newest_milliunits, count(*) as subscriptions,
+                extract(epoch from max(expires_at - purchased_at))::double precision as period
+            from (
+                select bundle_id, product_id, storefront, currency, price_milliunits, purchased_at, expires_at,
+                    first_value(price_milliunits) over (
+                        partition by bundle_id, product_id, storefront, currency, billing_plan_type
+                        order by originally_purchased_at desc nulls last, original_transaction_id desc) as newest_milliunits
+                from subscription
+                where environment = $1::text::store_environment and ($2::text is null or bundle_id = $2::text)
+                    and expires_at > $3::timestamptz and revoked_at is null and offer_type is null
+                    and (ownership is null or ownership not in (\(unpaid))) and price_milliunits is not null
+                    and purchased_at is not null and product_id is not null
+            ) as paid
+            group by bundle_id, product_id, storefront, currency, price_milliunits, newest_milliunits
+            order by bundle_id, product_id, storefront, currency, price_milliunits
+            limit $4::bigint
+            """)
 
     private static let changes = Statement(
         "price-changes",

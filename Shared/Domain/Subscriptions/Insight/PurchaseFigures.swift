@@ -59,7 +59,7 @@ package struct PurchaseFigures: Sendable, Equatable {
         let begun = periods.filter { $0.startsAt <= now }
         movements = RevenueMovement.all(of: periods).filter { $0.at <= now }
         for movement in movements { add(movement) }
-        for facts in transactions where !facts.isFamilyShared {
+        for facts in transactions where !facts.isPaidElsewhere {
             addTrial(facts, paid: begun, at: now)
             addCharge(facts, after: periods, in: environment)
         }

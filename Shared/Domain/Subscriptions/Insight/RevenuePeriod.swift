@@ -29,7 +29,7 @@ package struct RevenuePeriod: Sendable, Hashable {
     /// The periods of a purchase that earn something, in order of time.
     ///
     /// What counts is what was paid for an auto-renewable subscription, while it gives access by a transaction: not free trials, family
-    /// sharing, grace periods, or prices that Apple did not sign. Seats that were added count from then on, at the price of their own
+    /// sharing, assigned seats, grace periods, or prices that Apple did not sign. Seats that were added count from then on, at the price of their own
     /// transaction, while a period with the same end gives access.
     /// - Parameters:
     ///   - transactions: the newest version of each, in any order, any of them repeatedly.
@@ -62,9 +62,8 @@ package struct RevenuePeriod: Sendable, Hashable {
     private init?(
         _ facts: TransactionFacts, _ startsAt: Date, _ endsAt: Date?, _ lengths: NominalLengths, addsSeats: Bool = false
     ) {
-        guard !facts.isFamilyShared, !facts.isFreeTrial, let price = facts.priceMilliunits, facts.currency != nil else {
-            return nil
-        }
+        guard !facts.isPaidElsewhere, !facts.isFreeTrial, let price = facts.priceMilliunits, facts.currency != nil
+        else { return nil }
         let length = lengths.length(of: facts)
         let value = length.monthly(price)
         guard value != .zero else { return nil }

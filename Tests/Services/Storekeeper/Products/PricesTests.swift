@@ -13,7 +13,7 @@ import Testing
 struct PricesTests {
     private static func add(
         _ id: String, bought days: Double, price: Int64, next: Int64? = nil, consent: Int? = nil, code: String? = nil,
-        length: Double = 365, _ connection: PostgresConnection
+        ownership: String? = nil, length: Double = 365, _ connection: PostgresConnection
     ) async throws {
         let start = CommandOutcome.now.addingTimeInterval(-days * 86_400)
         let uuid = UUID()
@@ -24,7 +24,8 @@ struct PricesTests {
             transaction: TransactionFacts(
                 transactionId: id, productId: "pro.yearly", productType: "Auto-Renewable Subscription",
                 purchaseDate: start, originalPurchaseDate: start,
-                expiresDate: start.addingTimeInterval(length * 86_400), offerType: code.map { _ in 3 },
+                expiresDate: start.addingTimeInterval(length * 86_400), ownership: ownership,
+                offerType: code.map { _ in 3 },
                 offerIdentifier: code, priceMilliunits: price, currency: "EUR", signedDate: start, storefront: "DEU"),
             renewal: RenewalFacts(
                 autoRenewStatus: true, priceIncreaseStatus: consent, signedDate: start, productId: "pro.yearly",
@@ -51,6 +52,9 @@ struct PricesTests {
             try await Self.add("2", bought: 90, price: 79_990, next: 79_990, connection)
             try await Self.add("3", bought: 10, price: 99_990, next: 99_990, connection)
             try await Self.add("4", bought: 5, price: 0, next: 99_990, code: "SPRING", connection)
+            // Paid for by other purchases.
+            try await Self.add("5", bought: 4, price: 79_990, ownership: "ASSIGNED", connection)
+            try await Self.add("6", bought: 4, price: 79_990, ownership: "FAMILY_SHARED", connection)
             struct Price: Decodable {
                 var price: String
                 var monthly: String?

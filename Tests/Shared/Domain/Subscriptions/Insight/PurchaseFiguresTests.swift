@@ -85,6 +85,18 @@ import Testing
         #expect(Self.figures(months, on: 60).changesAt == nil)
     }
 
+    @Test(arguments: ["FAMILY_SHARED", "ASSIGNED"])
+    func `What another purchase pays for is no charge, no refund and no trial`(ownership: String) {
+        var shared = Movements.paid("2", from: 7, to: 37, signed: 10)
+        (shared.revocationDate, shared.revocationType) = (Sample.day(10), "REFUND_FULL")
+        let purchase = [Self.trial(to: 7), shared].map { facts in
+            var facts = facts
+            facts.ownership = ownership
+            return facts
+        }
+        #expect(Self.sums(purchase, on: 12).isEmpty)
+    }
+
     @Test func `A consumable adds what was charged`() {
         var coins = Sample.purchase(.consumable, "coins")
         coins.priceMilliunits = 990

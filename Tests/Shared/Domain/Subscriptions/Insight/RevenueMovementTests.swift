@@ -124,9 +124,10 @@ import Testing
         #expect(Self.movements(extended) == ["0 new 9990 +1", "120 churn -9990 -1"])
     }
 
-    @Test func `Family sharing earns nothing`() {
+    @Test(arguments: ["FAMILY_SHARED", "ASSIGNED"])
+    func `What another purchase pays for earns nothing`(ownership: String) {
         var shared = Self.paid("1", to: 30)
-        shared.ownership = "FAMILY_SHARED"
+        shared.ownership = ownership
         #expect(Self.movements([shared]).isEmpty)
     }
 
