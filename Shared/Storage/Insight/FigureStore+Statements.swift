@@ -3,7 +3,7 @@ import Postgres
 extension FigureStore {
     static let statements = [
         lock, take, due, move, report, apps, movements, removeMovements, addMovements, fold, status, clearDays, addDays,
-        enqueueAll, removeEmpty, FigureChanges.insert,
+        enqueueAll, removeEmpty,
     ]
 
     /// One process at a time changes figures.
@@ -13,7 +13,11 @@ extension FigureStore {
         "figures-take",
         """
         delete from insight_change
-        where id in (select id from insight_change order by id limit $1::bigint)
+        where ctid = any (array(
+            select ctid
+            from insight_change
+            order by environment, original_transaction_id, changed_by
+            limit $1::bigint))
         returning environment::text as environment, original_transaction_id
         """)
 

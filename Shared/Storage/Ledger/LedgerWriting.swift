@@ -53,9 +53,6 @@ struct LedgerWriting {
         {
             try send(command)
         }
-        let changed = Set(additions.transactions.map(\.key)).union(
-            periods.before.symmetricDifference(periods.after).map(\.key))
-        if !changed.isEmpty { try send(FigureChanges.command(adding: changed.sorted())) }
     }
 
     /// Runs after the payloads are written, because it reads them: a copy may repeat an entry of the same batch.

@@ -119,12 +119,13 @@ public struct StateRepair: Sendable {
         return Statement(unsafeSQL: tables.joined(separator: "\nunion\n"))
     }
 
-    /// The figures of the purchase are computed again.
+    /// The figures of the purchase are computed again, also where only its app changed, which no trigger sees.
     private var enqueue: Statement {
         Statement(
             unsafeSQL: """
                 insert into \(comparison.live).insight_change (environment, original_transaction_id)
                 values ($1::text::\(comparison.live).store_environment, $2::text)
+                on conflict do nothing
                 """)
     }
 

@@ -1,11 +1,13 @@
 -- Figures: what purchases earn, and sums of it by day. Computed by the scheduler from transactions and access periods, purchase by
 -- purchase, so that every figure can be computed again. No row names an account.
 
--- Purchases whose transactions or access periods changed since their figures were computed; one row for each change. A queue.
+-- Purchases whose transactions or access periods changed since their figures were computed; one row for each transaction of the
+-- database that changed them. A queue. The row of another transaction does not stand for a change: the scheduler may have read before.
 create table insight_change (
-    id bigint generated always as identity primary key,
+    changed_by xid8 not null default pg_current_xact_id(),
     environment store_environment not null,
-    original_transaction_id text not null
+    original_transaction_id text not null,
+    primary key (environment, original_transaction_id, changed_by)
 );
 
 -- The movements of monthly revenue of each purchase: sums of rounded values, and their differences, so that the sum of all movements
@@ -82,6 +84,51 @@ create table insight_position (
 );
 insert into insight_position default values;
 
--- All purchases are computed once.
+-- All purchases are computed once. Before the triggers, whose creation keeps other transactions from writing, because it takes long.
 insert into insight_change (environment, original_transaction_id)
 select environment, original_transaction_id from subscription;
+
+-- Triggers fill the queue and no program does, so that nothing is lost while programs of the release before run: during an upgrade,
+-- and after one that was taken back. As its owner, because every role that writes one of the tables queues its change.
+create function queue_figures() returns trigger
+language plpgsql security definer
+set search_path from current
+as $$
+begin
+    if tg_op = 'UPDATE' then
+        -- A transaction may pass to another purchase.
+        insert into insight_change (environment, original_transaction_id)
+        select environment, original_transaction_id from changed
+        union
+        select environment, original_transaction_id from former
+        on conflict do nothing;
+    else
+        insert into insight_change (environment, original_transaction_id)
+        select distinct environment, original_transaction_id from changed
+        on conflict do nothing;
+    end if;
+    return null;
+end;
+$$;
+create trigger queue_inserted after insert on transaction
+    referencing new table as changed for each statement execute function queue_figures();
+create trigger queue_updated after update on transaction
+    referencing old table as former new table as changed for each statement execute function queue_figures();
+create trigger queue_deleted after delete on transaction
+    referencing old table as changed for each statement execute function queue_figures();
+create trigger queue_inserted after insert on access_period
+    referencing new table as changed for each statement execute function queue_figures();
+create trigger queue_updated after update on access_period
+    referencing old table as former new table as changed for each statement execute function queue_figures();
+create trigger queue_deleted after delete on access_period
+    referencing old table as changed for each statement execute function queue_figures();
+
+-- Purchases that came between the two.
+insert into insight_change (environment, original_transaction_id)
+select environment, original_transaction_id
+from subscription
+where not exists (
+    select
+    from insight_change queued
+    where queued.environment = subscription.environment
+        and queued.original_transaction_id = subscription.original_transaction_id);

@@ -224,8 +224,7 @@ begin
             ('storekeeper_console', 'insert, update (state, finished_at)', array['webhook_delivery']),
             ('storekeeper_operator', 'update (next_at)', array['refund_request']),
             ('storekeeper_operator', 'insert', array['refund_answer', 'refund_policy']),
-            -- Figures: changes of purchases are queued, and the scheduler computes what they add up to.
-            ('storekeeper_state_updater', 'insert', array['insight_change']),
+            -- Figures: triggers queue the changes of purchases, and the scheduler computes what they add up to.
             ('storekeeper_scheduler', 'delete', array['insight_change']),
             ('storekeeper_scheduler', 'insert, update', array['insight_purchase']),
             ('storekeeper_scheduler', 'insert, delete', array['mrr_movement']),

@@ -43,17 +43,24 @@ import Testing
                 where environment = 'Production' and original_transaction_id = '23'
                 """
             let before = try await Self.scalar(revision, connection).flatMap(Int.init)
+            // The figures of what a repair changes are computed again, and those of what a rebuild replays are not.
+            let queued = """
+                select count(*) || ' ' || count(distinct (environment, original_transaction_id)) as value from insight_change
+                """
+            try await connection.run(unsafeScript: "truncate insight_change")
             let dry = await CommandOutcome.of(["rebuild", "--repair", "--dry-run"], environment: database.environment)
             #expect(dry.code == 1)
             #expect(dry.text.contains("would be repaired"), "\(dry.text)")
             #expect(try await Self.auditLog(connection).isEmpty)
             let found = await CommandOutcome.of(["rebuild"], environment: database.environment)
             #expect(found.text.contains("15 rows differ"), "\(found.text)")
+            #expect(try await Self.scalar(queued, connection) == "0 0")
 
             let repaired = await CommandOutcome.of(
                 ["rebuild", "--repair", "--yes", "--note", "a bug was fixed"], environment: database.environment)
             #expect(repaired.code == 0, "\(repaired.text) \(repaired.errorOutput)")
             #expect(repaired.text.contains("15 rows of 7 purchases repaired"), "\(repaired.text)")
+            #expect(try await Self.scalar(queued, connection) == "7 7")
             let again = await CommandOutcome.of(["rebuild"], environment: database.environment)
             #expect(again.code == 0 && again.text.contains("no differences"), "\(again.text)")
             #expect(try await Self.scalar(revision, connection).flatMap(Int.init) == before.map { $0 + 1 })

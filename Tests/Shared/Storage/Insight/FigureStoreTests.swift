@@ -132,6 +132,78 @@ import Testing
         }
     }
 
+    /// A program of the release before, or of one after it that was taken back, writes these tables and knows no queue.
+    @Test(arguments: [
+        ("update transaction set price_milliunits = 77_000 where original_transaction_id = 'FIRST'", ["FIRST"]),
+        ("delete from transaction where original_transaction_id = 'FIRST'", ["FIRST"]),
+        (
+            "update transaction set original_transaction_id = '20000004' where original_transaction_id = 'FIRST'",
+            ["FIRST", "20000004"]
+        ),
+        ("delete from access_period where original_transaction_id = 'FIRST'", ["FIRST"]),
+        (
+            """
+            insert into transaction
+            select held.*
+            from transaction known
+            cross join lateral jsonb_populate_record(
+                known, '{"transaction_id": "another", "original_transaction_id": "20000004"}') as held
+            where known.original_transaction_id = 'FIRST'
+            limit 1
+            """, ["20000004"]
+        ),
+        (
+            """
+            update access_period set reason = 'gracePeriod' where original_transaction_id = 'FIRST';
+            update access_period set reason = 'transaction' where original_transaction_id = 'FIRST'
+            """, ["FIRST"]
+        ),
+    ])
+    func `Figures follow a change of transactions or access periods by any program`(
+        sql: String, purchases: [String]
+    ) async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 11)
+            try await Self.apply(fixtures.entries(120)[...], to: connection)
+            let now = Self.moment(120)
+            try await Self.update(connection, at: now)
+            #expect(try await Self.queued(connection).isEmpty)
+            let first: String = try await connection.execute(
+                Statement(
+                    unsafeSQL: """
+                        select min(original_transaction_id) as id
+                        from access_period
+                        join transaction using (environment, original_transaction_id)
+                        """)
+            )[0].value("id")
+            try await connection.run(
+                unsafeScript: "begin; \(sql.replacingOccurrences(of: "FIRST", with: first)); commit")
+            #expect(try await Self.queued(connection) == purchases.map { $0 == "FIRST" ? first : $0 })
+            try await Self.update(connection, at: now)
+            try await Self.expectExact(connection, at: now)
+        }
+    }
+
+    @Test func `A transaction queues a purchase once, however many of its statements change it`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 11)
+            let entries = fixtures.entries(120)
+            try await Self.apply(entries[..<60], to: connection)
+            let first = try await Self.queued(connection)
+            #expect(first.count == 5 && Set(first).count == 5)
+            // Of another transaction a second time, because the first one may be taken before this one is committed.
+            try await Self.apply(entries[60...], to: connection)
+            let both = Dictionary(grouping: try await Self.queued(connection), by: \.self).mapValues(\.count)
+            #expect(both.values.contains(2) && both.values.allSatisfy { $0 <= 2 })
+        }
+    }
+
+    private static func queued(_ connection: PostgresConnection) async throws -> [String] {
+        try await connection.execute(
+            Statement(unsafeSQL: "select original_transaction_id as id from insight_change order by 1")
+        ).map { row in try row.value("id") }
+    }
+
     @Test func `A day is reported once it is complete, and stays as it was reported`() async throws {
         try await LedgerStoreTests.use { connection, _ async throws in
             var fixtures = Fixtures(seed: 9)
