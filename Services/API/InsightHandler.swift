@@ -23,9 +23,7 @@ struct InsightHandler: Sendable {
             name, in: request.key.environment, of: bundleIds, from: request.query["from"], to: request.query["to"],
             interval: request.query["interval"].flatMap(FigureReport.Interval.init) ?? .month, by: request.query["by"],
             at: clock.now())
-        let report = try await database.withConnection { connection in
-            try await FigureReportStore(connection).report(question.query)
-        }
+        let report = try await compute(question.query)
         return APIResponse { json in
             json.member("report", report.name.rawValue)
             json.member("asOf", report.asOf?.milliseconds)
@@ -36,6 +34,17 @@ struct InsightHandler: Sendable {
                 json.endObject()
             }
             json.endArray()
+        }
+    }
+
+    /// Computed when the connection is back, because other requests wait for it.
+    private func compute(_ query: FigureReport.Query) async throws -> FigureReport {
+        do {
+            return try await database.withConnection { connection in
+                try await FigureReportStore(connection).read(query)
+            }.report()
+        } catch let error as FigureReport.TooLarge {
+            throw OperationError("\(error)", .invalid("by"))
         }
     }
 

@@ -59,7 +59,12 @@ struct InsightShow: Subcommand {
         } catch { throw ValidationError("\(error)") }
         let connection = try database.connection(for: "insight", in: context)
         if let app { try await KnownAppsWarning(connection: connection).warn(about: app, in: context) }
-        let answer = try await FigureReportStore(connection).report(question.query)
+        let answer: FigureReport
+        do {
+            answer = try await FigureReportStore(connection).report(question.query)
+        } catch let error as FigureReport.TooLarge {
+            throw CommandError("\(error)")
+        }
         guard !csv else {
             return ([answer.columns] + answer.rows.map(\.texts)).forEach { line in
                 context.print(line.map(\.csvField).joined(separator: ","))

@@ -56,6 +56,15 @@ package struct FigureReport: Sendable, Equatable {
         }
     }
 
+    /// The report has more rows, or is computed from more sums, than a program or a person can use.
+    package struct TooLarge: Error, Equatable, CustomStringConvertible {
+        package var limit: Int
+
+        package var description: String {
+            "the report is made of more than \(limit) sums: ask for a shorter time, by month, or by fewer dimensions"
+        }
+    }
+
     /// One figure.
     package enum Value: Sendable, Equatable {
         case count(Int64)

@@ -2,12 +2,21 @@ import Foundation
 import Subscriptions
 
 extension FigureReportStore {
-    /// Computes the rows of a report from sums. No I/O.
+    /// Computes the rows of a report from sums, each of which is looked at once. No I/O.
     struct Table {
         private let query: FigureReport.Query
         private let asOf: Date?
-        private let complete: Set<Date>
+        private let limit: Int
+        private let spans: [Span]
         private(set) var rows: [FigureReport.Row] = []
+
+        /// The time of a row.
+        private struct Span {
+            var days: Range<Date>
+            var isComplete: Bool
+        }
+
+        typealias Cell = [String]
 
         private static let day: TimeInterval = 86_400
         private static let calendar: Calendar = {
@@ -16,22 +25,24 @@ extension FigureReportStore {
             return calendar
         }()
 
-        init(_ query: FigureReport.Query, asOf: Date?, complete: Set<Date>) {
+        init(_ query: FigureReport.Query, asOf: Date?, complete: Set<Date>, limit: Int) {
             self.query = query
             self.asOf = asOf
-            self.complete = complete
-        }
-
-        /// The spans from the first day to the last.
-        private var spans: [Range<Date>] {
-            var spans: [Range<Date>] = []
+            self.limit = limit
+            var spans: [Span] = []
             var start = query.days.lowerBound
             while start < query.days.upperBound {
                 let next = min(Self.end(of: start, query.interval), query.days.upperBound)
-                spans.append(start..<next)
+                var isComplete = asOf.map { next <= $0 } ?? false
+                var day = start
+                while isComplete, day < next {
+                    isComplete = complete.contains(day)
+                    day = day.addingTimeInterval(Self.day)
+                }
+                spans.append(Span(days: start..<next, isComplete: isComplete))
                 start = next
             }
-            return spans
+            self.spans = spans
         }
 
         private static func end(of start: Date, _ interval: FigureReport.Interval) -> Date {
@@ -39,31 +50,39 @@ extension FigureReportStore {
             return calendar.dateInterval(of: .month, for: start)?.end ?? start.addingTimeInterval(day)
         }
 
-        /// Sums are by calendar month; the first span may begin within one.
-        private func sums(_ sums: [Sum], in span: Range<Date>) -> [Sum] {
-            sums.filter { sum in
-                guard let start = sum.start else { return false }
-                return span.contains(max(start, query.days.lowerBound))
+        /// The sums of each span by cell. Sums are by calendar month; the first span may begin within one.
+        private func grouped(_ sums: [Sum]) -> [[Cell: [Sum]]] {
+            var groups = [[Cell: [Sum]]](repeating: [:], count: spans.count)
+            for sum in sums {
+                guard let start = sum.start, let place = place(of: max(start, query.days.lowerBound)) else { continue }
+                groups[place][sum.cell, default: []].append(sum)
             }
+            return groups
         }
 
-        private func isComplete(_ span: Range<Date>) -> Bool {
-            var day = span.lowerBound
-            while day < span.upperBound {
-                guard complete.contains(day) else { return false }
-                day = day.addingTimeInterval(Self.day)
+        /// Of the span that a moment is in.
+        private func place(of moment: Date) -> Int? {
+            var (low, high) = (0, spans.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if spans[middle].days.upperBound <= moment { low = middle + 1 } else { high = middle }
             }
-            return asOf.map { span.upperBound <= $0 } ?? false
+            return low < spans.count && spans[low].days.contains(moment) ? low : nil
+        }
+
+        private static func sorted(_ cells: some Sequence<Cell>) -> [Cell] {
+            cells.sorted { $0.lexicographicallyPrecedes($1) }
         }
 
         private mutating func add(
-            _ span: Range<Date>, _ cell: [String], _ values: [(name: String, value: FigureReport.Value)]
-        ) {
+            _ span: Span, _ cell: Cell, _ values: [(name: String, value: FigureReport.Value)]
+        ) throws {
+            guard rows.count < limit else { throw FigureReport.TooLarge(limit: limit) }
             let cells = zip(Dimension.allCases, cell).filter { query.dimensions.contains($0.0) }
             rows.append(
                 FigureReport.Row(
-                    days: span, isComplete: isComplete(span), cells: cells.map { (dimension: $0.0, value: $0.1) },
-                    values: values))
+                    days: span.days, isComplete: span.isComplete,
+                    cells: cells.map { (dimension: $0.0, value: $0.1) }, values: values))
         }
 
         /// What each cell earns before the first span, and what moves in each.
@@ -71,6 +90,9 @@ extension FigureReportStore {
             var amount: Int64 = 0
             var revenueCatAmount: Int64 = 0
             var purchases: Int64 = 0
+
+            /// Cells in which nothing is left have no rows.
+            var isNothing: Bool { amount == 0 && purchases == 0 }
 
             mutating func add(_ sums: [Sum]) {
                 for sum in sums {
@@ -82,27 +104,27 @@ extension FigureReportStore {
         }
 
         private mutating func eachLevel(
-            _ sums: [Sum], _ body: (inout Table, Range<Date>, [String], Level, Level, [Sum]) -> Void
-        ) {
-            var levels: [[String]: Level] = [:]
+            _ sums: [Sum], _ body: (inout Table, Int, Cell, Level, Level, [Sum]) throws -> Void
+        ) throws {
+            var levels: [Cell: Level] = [:]
             for sum in sums where sum.start == nil { levels[sum.cell, default: Level()].add([sum]) }
-            for span in spans {
-                let moved = Dictionary(grouping: self.sums(sums, in: span), by: \.cell)
-                for cell in Set(levels.keys).union(moved.keys).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            levels = levels.filter { !$0.value.isNothing }
+            for (place, moved) in grouped(sums).enumerated() {
+                try Task.checkCancellation()
+                for cell in Self.sorted(Set(levels.keys).union(moved.keys)) {
                     let before = levels[cell] ?? Level()
                     var after = before
                     after.add(moved[cell] ?? [])
-                    levels[cell] = after
-                    guard before.purchases != 0 || before.amount != 0 || moved[cell] != nil else { continue }
-                    body(&self, span, cell, before, after, moved[cell] ?? [])
+                    levels[cell] = after.isNothing ? nil : after
+                    try body(&self, place, cell, before, after, moved[cell] ?? [])
                 }
             }
         }
 
-        mutating func addRevenue(_ sums: [Sum]) {
-            eachLevel(sums) { table, span, cell, _, after, _ in
-                table.add(
-                    span, cell,
+        mutating func addRevenue(_ sums: [Sum]) throws {
+            try eachLevel(sums) { table, place, cell, _, after, _ in
+                try table.add(
+                    table.spans[place], cell,
                     [
                         ("amount", .amount(after.amount)), ("revenueCatAmount", .amount(after.revenueCatAmount)),
                         ("purchases", .count(after.purchases)),
@@ -110,12 +132,12 @@ extension FigureReportStore {
             }
         }
 
-        mutating func addMovements(_ sums: [Sum]) {
-            eachLevel(sums) { table, span, cell, before, after, moved in
+        mutating func addMovements(_ sums: [Sum]) throws {
+            try eachLevel(sums) { table, place, cell, before, after, moved in
                 func of(_ kind: RevenueMovement.Kind) -> [Sum] { moved.filter { $0.kind == kind.rawValue } }
                 let kinds = RevenueMovement.Kind.allCases
-                table.add(
-                    span, cell,
+                try table.add(
+                    table.spans[place], cell,
                     [("startAmount", .amount(before.amount))]
                         + kinds.map { kind in
                             ("\(kind.rawValue)Amount", .amount(of(kind).reduce(0) { $0 + $1.amount }))
@@ -126,14 +148,15 @@ extension FigureReportStore {
             }
         }
 
-        mutating func addChurn(_ sums: [Sum], lost: [Sum]) {
-            eachLevel(sums) { table, span, cell, before, after, moved in
-                let ended = table.sums(lost, in: span).filter { $0.cell == cell }.reduce(0) { $0 + $1.count }
+        mutating func addChurn(_ sums: [Sum], lost: [Sum]) throws {
+            let lost = grouped(lost)
+            try eachLevel(sums) { table, place, cell, before, after, moved in
+                let ended = lost[place][cell, default: []].reduce(0) { $0 + $1.count }
                 let less = moved.filter { $0.kind == "churn" || $0.kind == "contraction" }.reduce(0) { $0 + $1.amount }
                 let more = moved.filter { $0.kind == "expansion" || $0.kind == "reactivation" }
                     .reduce(0) { $0 + $1.amount }
-                table.add(
-                    span, cell,
+                try table.add(
+                    table.spans[place], cell,
                     [
                         ("purchasesAtStart", .count(before.purchases)), ("lostPurchases", .count(ended)),
                         ("customerChurn", .share(Self.share(ended, of: before.purchases))),
@@ -145,47 +168,59 @@ extension FigureReportStore {
         }
 
         /// Of each cohort the share that reached a paid period, of those whose time for it has come.
-        mutating func addRetention(_ sums: [Sum]) {
+        mutating func addRetention(_ sums: [Sum]) throws {
             guard let asOf else { return }
-            for span in spans {
-                let cohorts = Dictionary(grouping: self.sums(sums, in: span), by: \.cell)
-                for (cell, cohort) in cohorts.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            for (place, cohorts) in grouped(sums).enumerated() {
+                try Task.checkCancellation()
+                for cell in Self.sorted(cohorts.keys) {
                     guard let period = BillingPeriod(cell[Self.place(of: .period)]) else { continue }
-                    for step in 1...Self.steps {
-                        let mature = cohort.filter { sum in
-                            sum.start.map {
-                                $0.addingTimeInterval(Self.day + period.seconds * Double(step - 1)) <= asOf
-                            } ?? false
+                    var steps = [Retention](repeating: Retention(), count: Self.steps)
+                    for sum in cohorts[cell] ?? [] {
+                        guard let start = sum.start else { continue }
+                        let time = asOf.timeIntervalSince(start.addingTimeInterval(Self.day))
+                        for step in steps.indices where period.seconds * Double(step) <= time {
+                            steps[step].add(sum, Int64(step) + 1)
                         }
-                        func count(_ kind: String, from first: Int64) -> Int64 {
-                            mature.filter { $0.kind == kind && $0.step >= first }.reduce(0) { $0 + $1.count }
-                        }
-                        let hadTime = count("periods", from: 1)
-                        guard hadTime > 0 else { break }
-                        let kept = count("periods", from: Int64(step))
-                        add(
-                            span, cell,
+                    }
+                    for (step, retention) in zip(Int64(1)..., steps) where retention.hadTime > 0 {
+                        try add(
+                            spans[place], cell,
                             [
-                                ("step", .count(Int64(step))), ("hadTime", .count(hadTime)), ("kept", .count(kept)),
-                                ("keptWithoutResubscription", .count(count("unbrokenPeriods", from: Int64(step)))),
-                                ("retention", .share(Self.share(kept, of: hadTime))),
+                                ("step", .count(step)), ("hadTime", .count(retention.hadTime)),
+                                ("kept", .count(retention.kept)),
+                                ("keptWithoutResubscription", .count(retention.unbroken)),
+                                ("retention", .share(Self.share(retention.kept, of: retention.hadTime))),
                             ])
                     }
                 }
             }
         }
 
+        /// Of the purchases of a cohort whose time for a period has come.
+        private struct Retention {
+            var hadTime: Int64 = 0
+            var kept: Int64 = 0
+            var unbroken: Int64 = 0
+
+            mutating func add(_ sum: Sum, _ step: Int64) {
+                let isPeriods = sum.kind == "periods"
+                if isPeriods { hadTime += sum.count }
+                guard sum.step >= step else { return }
+                if isPeriods { kept += sum.count } else { unbroken += sum.count }
+            }
+        }
+
         /// Columns of retention.
         private static let steps = 36
 
-        mutating func addTrials(_ sums: [Sum]) {
-            eachCell(sums) { table, span, cell, sums in
+        mutating func addTrials(_ sums: [Sum]) throws {
+            try eachCell(sums) { table, span, cell, sums in
                 func count(_ kind: String, within days: Int64 = .max) -> Int64 {
                     sums.filter { $0.kind == kind && $0.step <= days }.reduce(0) { $0 + $1.count }
                 }
                 let (running, paid) = (count("trialRunning"), count("trialPaid"))
                 let over = paid + count("trialEnded")
-                table.add(
+                try table.add(
                     span, cell,
                     [
                         ("begun", .count(over + running)), ("running", .count(running)), ("paid", .count(paid)),
@@ -195,8 +230,8 @@ extension FigureReportStore {
             }
         }
 
-        mutating func addCharges(_ sums: [Sum]) {
-            eachCell(sums) { table, span, cell, sums in
+        mutating func addCharges(_ sums: [Sum]) throws {
+            try eachCell(sums) { table, span, cell, sums in
                 func total(_ kinds: String...) -> (amount: Int64, count: Int64) {
                     sums.filter { kinds.contains($0.kind) }.reduce(into: (0, 0)) {
                         $0.0 += $1.amount
@@ -205,7 +240,7 @@ extension FigureReportStore {
                 }
                 let (charged, refunded) = (total("charge", "loyalCharge"), total("refund"))
                 let ofCharges = total("refundOfCharge")
-                table.add(
+                try table.add(
                     span, cell,
                     [
                         ("charged", .amount(charged.amount)), ("charges", .count(charged.count)),
@@ -216,12 +251,15 @@ extension FigureReportStore {
             }
         }
 
-        private mutating func eachCell(_ sums: [Sum], _ body: (inout Table, Range<Date>, [String], [Sum]) -> Void) {
-            for span in spans {
-                let cells = Dictionary(grouping: self.sums(sums, in: span), by: \.cell)
-                for (cell, sums) in cells.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) })
-                where sums.contains(where: { $0.count != 0 }) {
-                    body(&self, span, cell, sums)
+        private mutating func eachCell(
+            _ sums: [Sum], _ body: (inout Table, Span, Cell, [Sum]) throws -> Void
+        ) throws {
+            for (place, cells) in grouped(sums).enumerated() {
+                try Task.checkCancellation()
+                let span = spans[place]
+                for cell in Self.sorted(cells.keys) {
+                    guard let sums = cells[cell], sums.contains(where: { $0.count != 0 }) else { continue }
+                    try body(&self, span, cell, sums)
                 }
             }
         }

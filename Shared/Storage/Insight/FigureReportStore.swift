@@ -8,15 +8,28 @@ package struct FigureReportStore: Sendable {
     typealias Dimension = FigureReport.Dimension
 
     private let connection: PostgresConnection
+    private let limit: Int
 
     /// All statements run on this connection.
-    package init(_ connection: PostgresConnection) { self.connection = connection }
+    /// - Parameter limit: of sums that are read for a report, and of its rows.
+    package init(_ connection: PostgresConnection, limit: Int = 100_000) {
+        self.connection = connection
+        self.limit = limit
+    }
 
+    /// Reads and computes a report; where others need the connection, ``read(_:)`` and then ``Reading/report()``.
+    /// - Throws: ``FigureReport/TooLarge``, `PostgresError`.
     package func report(_ query: FigureReport.Query) async throws -> FigureReport {
+        try await read(query).report()
+    }
+
+    /// What a report is computed from.
+    /// - Throws: ``FigureReport/TooLarge``, `PostgresError`.
+    package func read(_ query: FigureReport.Query) async throws -> Reading {
         let dimensions = query.dimensions.map(\.rawValue)
         let common: [any PostgresParameter] = [
             query.environment.rawValue, query.bundleIds, query.days.lowerBound, query.days.upperBound,
-            query.interval.rawValue, dimensions,
+            query.interval.rawValue, dimensions, Int64(limit) + 1,
         ]
         var commands = [
             Command(FigureStore.status),
@@ -25,23 +38,42 @@ package struct FigureReportStore: Sendable {
         ]
         if query.name == .churn { commands.append(Command(Self.lost, all: common)) }
         let rows = try await connection.pipeline(commands)
-        let asOf: Date? = try rows[0].first?.optional("as_of")
-        let complete = Set(try rows[1].map { row in try row.value("day", as: Date.self) })
-        var table = Table(query, asOf: asOf, complete: complete)
-        let sums = try rows[2].map { row in try Sum(row) }
-        switch query.name {
-        case .mrr: table.addRevenue(sums)
-        case .movements: table.addMovements(sums)
-        case .churn: table.addChurn(sums, lost: try rows[3].map { row in try Sum(row) })
-        case .retention: table.addRetention(sums)
-        case .trials: table.addTrials(sums)
-        case .revenue: table.addCharges(sums)
+        guard rows.dropFirst(2).allSatisfy({ $0.count <= limit }) else { throw FigureReport.TooLarge(limit: limit) }
+        return Reading(
+            query: query, limit: limit, asOf: try rows[0].first?.optional("as_of"),
+            complete: Set(try rows[1].map { row in try row.value("day", as: Date.self) }),
+            sums: try rows[2].map { row in try Sum(row) },
+            lost: try rows.dropFirst(3).flatMap { lost in try lost.map { row in try Sum(row) } })
+    }
+
+    /// Sums that were read, of which a report is computed without a connection.
+    package struct Reading: Sendable {
+        let query: FigureReport.Query
+        let limit: Int
+        let asOf: Date?
+        /// Days.
+        let complete: Set<Date>
+        let sums: [Sum]
+        /// Of the report about churn.
+        let lost: [Sum]
+
+        /// - Throws: ``FigureReport/TooLarge``, `CancellationError`.
+        package func report() throws -> FigureReport {
+            var table = Table(query, asOf: asOf, complete: complete, limit: limit)
+            switch query.name {
+            case .mrr: try table.addRevenue(sums)
+            case .movements: try table.addMovements(sums)
+            case .churn: try table.addChurn(sums, lost: lost)
+            case .retention: try table.addRetention(sums)
+            case .trials: try table.addTrials(sums)
+            case .revenue: try table.addCharges(sums)
+            }
+            return FigureReport(name: query.name, asOf: asOf, rows: table.rows)
         }
-        return FigureReport(name: query.name, asOf: asOf, rows: table.rows)
     }
 
     /// A sum of one span, kind and cell.
-    struct Sum {
+    struct Sum: Sendable {
         /// The first day of the span; nil for all before the first one.
         var start: Date?
         var kind: String
@@ -52,17 +84,6 @@ package struct FigureReportStore: Sendable {
         var revenueCatAmount: Int64
         var purchases: Int64
         var count: Int64
-
-        init(_ row: Row) throws {
-            start = try row.optional("span")
-            kind = try row.value("kind")
-            step = try row.value("step")
-            cell = try Dimension.allCases.map { try row.value($0.rawValue) }
-            amount = try row.value("amount")
-            revenueCatAmount = try row.value("revenuecat_amount")
-            purchases = try row.value("purchases")
-            count = try row.value("count")
-        }
     }
 
     static let statements = [sums, lost, complete]
@@ -89,16 +110,17 @@ package struct FigureReportStore: Sendable {
             from (
                 select case
                         when day >= ($3::timestamptz at time zone 'UTC')::date then
-                            date_trunc(case when $8::boolean then 'day' else $5::text end, day::timestamp) at time zone 'UTC'
+                            date_trunc(case when $9::boolean then 'day' else $5::text end, day::timestamp) at time zone 'UTC'
                     end as span, kind, step::bigint as step, \(cell), amount, revenuecat_amount, purchases, count
                 from insight_day
                 where environment = $1::text::store_environment and ($2::text[] is null or bundle_id = any ($2::text[]))
-                    and kind = any ($7::text[]) and day < ($4::timestamptz at time zone 'UTC')::date
+                    and kind = any ($8::text[]) and day < ($4::timestamptz at time zone 'UTC')::date
                     and (day >= ($3::timestamptz at time zone 'UTC')::date
                         or kind in ('new', 'expansion', 'contraction', 'churn', 'reactivation'))
             ) as figure
             group by span, kind, step, \(cellNames)
             order by span nulls first, \(cellNames), kind, step
+            limit $7::bigint
             """)
 
     /// Purchases that earned at the beginning of a span and not at its end.
@@ -117,6 +139,7 @@ package struct FigureReportStore: Sendable {
                 having sum(purchases) < 0
             ) as purchase
             group by span, \(cellNames)
+            limit $7::bigint
             """)
 
     /// The days that are complete of every app.
@@ -131,4 +154,17 @@ package struct FigureReportStore: Sendable {
         having bool_and(completed_at is not null)
             and count(*) >= coalesce(array_length($2::text[], 1), 1)
         """)
+}
+
+extension FigureReportStore.Sum {
+    init(_ row: Row) throws {
+        start = try row.optional("span")
+        kind = try row.value("kind")
+        step = try row.value("step")
+        cell = try FigureReport.Dimension.allCases.map { try row.value($0.rawValue) }
+        amount = try row.value("amount")
+        revenueCatAmount = try row.value("revenuecat_amount")
+        purchases = try row.value("purchases")
+        count = try row.value("count")
+    }
 }

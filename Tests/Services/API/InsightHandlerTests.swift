@@ -34,6 +34,19 @@ import Testing
             for report in FigureReport.Name.allCases {
                 #expect(try await api.get("/v1/insight/\(report.rawValue)", key: key).status == 200)
             }
+            // A product each, in more rows than an answer may have.
+            try await connection.run(
+                unsafeScript: """
+                    insert into insight_day (amount, revenuecat_amount, purchases, count, day, step, environment, bundle_id, kind,
+                        currency, product_id, storefront, period, offer)
+                    select 9990, 9990, 1, 1, '2026-01-10', 0, 'Sandbox', '\(SampleState.app)', 'new', 'EUR', product::text, 'DEU',
+                        'P1M', ''
+                    from generate_series(1, 100001) as product
+                    """)
+            let large = try await api.get(path + "&by=product", key: key)
+            #expect(large.status == 400 && large.problem == "invalid-request")
+            #expect(large.json?["detail"]?.string?.contains("fewer dimensions") == true)
+            #expect(try await api.get(path + "&by=app", key: key).status == 200)
             #expect(try await api.get("/v1/insight/profit", key: key).status == 400)
             #expect(try await api.get(path + "&by=color", key: key).status == 400)
         }

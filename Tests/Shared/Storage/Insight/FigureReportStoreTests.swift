@@ -117,6 +117,41 @@ import Testing
         }
     }
 
+    @Test func `A report that is made of too many sums, or has too many rows, is refused`() async throws {
+        try await Self.use { _, connection async throws in
+            let query = FigureReport.Query(
+                .movements, in: .production, of: [Self.app],
+                days: try Self.date("2026-01-01")..<Self.date("2026-04-01"), by: .day, dimensions: [.product])
+            // Some ten sums of days, products and kinds make more rows, because what earns has a row each day.
+            await #expect(throws: FigureReport.TooLarge(limit: 5)) {
+                try await FigureReportStore(connection, limit: 5).report(query)
+            }
+            let reading = try await FigureReportStore(connection, limit: 20).read(query)
+            #expect(throws: FigureReport.TooLarge(limit: 20)) { try reading.report() }
+            #expect(try await FigureReportStore(connection, limit: 200).report(query).rows.count > 20)
+        }
+    }
+
+    /// Looking through all sums for each row would take hours.
+    @Test func `A report of many days and products looks at each sum once`() throws {
+        let start = try Self.date("2026-01-01")
+        let (days, products) = (400, 200)
+        let query = FigureReport.Query(
+            .churn, in: .production, of: nil, days: start..<start.addingTimeInterval(Double(days) * 86_400), by: .day,
+            dimensions: [.product])
+        let sums = (0..<days).flatMap { day in
+            (0..<products).map { product in
+                FigureReportStore.Sum(
+                    start: start.addingTimeInterval(Double(day) * 86_400), kind: "new", step: 0,
+                    cell: ["", "\(product)", "", "EUR", "", ""], amount: 1, revenueCatAmount: 1, purchases: 1, count: 1)
+            }
+        }
+        var table = FigureReportStore.Table(query, asOf: nil, complete: [], limit: days * products)
+        try table.addChurn(sums, lost: sums)
+        #expect(table.rows.count == days * products)
+        #expect(table.rows.last?.values.first?.value == .count(Int64(days - 1)))
+    }
+
     @Test func `A row is complete when every day of it is, in every app that was asked for`() async throws {
         try await Self.use { store, connection async throws in
             try await connection.run(
