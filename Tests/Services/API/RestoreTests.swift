@@ -62,7 +62,8 @@ import Testing
                 .lastRestoreWinsIfLapsed, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
             await connection.close()
             let lapsed = try fixture.transaction(of: Self.account) {
-                $0.expiresDate = UploadFixture.now.addingTimeInterval(-30)
+                $0.purchaseDate = UploadFixture.now.addingTimeInterval(-100 * 86_400)
+                $0.expiresDate = UploadFixture.now.addingTimeInterval(-70 * 86_400)
             }
             _ = try await fixture.upload([lapsed], of: Self.account)
             try await fixture.apply([fixture.received(lapsed)])

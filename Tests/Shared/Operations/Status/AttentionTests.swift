@@ -156,7 +156,7 @@ struct AttentionTests {
                 }
             ),
             (
-                "App Store Connect sends version 1 of the notifications of app in Production (3 within 24 hours, the last 1 min",
+                "App Store Connect sends version 1 of the notifications of app in Production (3 within 24 hours, the last 60 s",
                 {
                     $0.version1 = [
                         .init(

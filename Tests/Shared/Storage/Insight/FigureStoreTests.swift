@@ -134,7 +134,7 @@ import Testing
 
     /// A program of the release before, or of one after it that was taken back, writes these tables and knows no queue.
     @Test(arguments: [
-        ("update transaction set price_milliunits = 77_000 where original_transaction_id = 'FIRST'", ["FIRST"]),
+        ("update transaction set price_milliunits = 77000 where original_transaction_id = 'FIRST'", ["FIRST"]),
         ("delete from transaction where original_transaction_id = 'FIRST'", ["FIRST"]),
         (
             "update transaction set original_transaction_id = '20000004' where original_transaction_id = 'FIRST'",
