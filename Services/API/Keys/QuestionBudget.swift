@@ -29,22 +29,29 @@ struct QuestionBudget: Sendable {
         sandbox = RateLimiter(quota: quota, window: Self.window)
     }
 
-    /// Refuses a key that has asked all that it may, before anything is asked.
-    func check(_ key: ClientKey, at now: ContinuousClock.Instant) throws(Problem) {
-        let decision = limiter(of: key).look(key.id, at: now)
+    /// Takes what a request is about to ask, or refuses it. Immediately before the question, or before several that are asked together
+    /// or not at all: those of a request that is allowed are asked, and what is missing is made up for before the next.
+    func take(
+        _ key: ClientKey, _ count: Int = 1, for endpoint: APIEndpoint = .transactionInfo,
+        at now: ContinuousClock.Instant
+    ) throws(Problem) {
+        let decision = limiter(of: key).take(key.id, Self.cost(count, endpoint), at: now)
         guard !decision.isAllowed else { return }
         throw .exhausted(
             key, "has asked Apple as much as one key may", seconds: decision.seconds,
             "wait \(decision.seconds) s, and upload what is signed in place of ids")
     }
 
-    /// Takes what a request asks. A request is carried out whole: what is missing is made up for before the next.
+    /// Takes what belongs to a question that was allowed: a further page of its answer.
     func charge(
-        _ key: ClientKey, _ count: Int = 1, for endpoint: APIEndpoint = .transactionInfo,
-        at now: ContinuousClock.Instant
+        _ key: ClientKey, _ count: Int = 1, for endpoint: APIEndpoint, at now: ContinuousClock.Instant
     ) {
-        let weight = APIEndpoint.transactionInfo.requestsPerSecond / endpoint.requestsPerSecond
-        limiter(of: key).charge(key.id, Double(count) * weight, at: now)
+        limiter(of: key).charge(key.id, Self.cost(count, endpoint), at: now)
+    }
+
+    /// In questions about single transactions, of which Apple allows the most.
+    private static func cost(_ count: Int, _ endpoint: APIEndpoint) -> Double {
+        Double(count) * APIEndpoint.transactionInfo.requestsPerSecond / endpoint.requestsPerSecond
     }
 
     private func limiter(of key: ClientKey) -> RateLimiter { key.environment == .production ? production : sandbox }

@@ -29,7 +29,10 @@ final class RateLimiter: Sendable {
         self.window = window
     }
 
-    func take(_ key: UUID, at now: ContinuousClock.Instant) -> Decision { decide(key, taking: 1, at: now) }
+    /// Takes an amount where at least one is left: what is missing is made up for before the next is allowed.
+    func take(_ key: UUID, _ amount: Double = 1, at now: ContinuousClock.Instant) -> Decision {
+        decide(key, taking: amount, at: now)
+    }
 
     /// Whether one would be allowed.
     func look(_ key: UUID, at now: ContinuousClock.Instant) -> Decision { decide(key, taking: 0, at: now) }

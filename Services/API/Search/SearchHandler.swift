@@ -1,4 +1,5 @@
 import AppStore
+import Chassis
 import Contracts
 import Storage
 
@@ -8,17 +9,19 @@ struct SearchHandler: Sendable {
 
     private let database: Database
     private let services: UploadServices
+    private let clock: ProcessClock
 
     init(_ dependencies: Dependencies) {
         database = dependencies.database
         services = dependencies.uploads
+        clock = dependencies.clock
     }
 
     func search(_ request: APIRequest) async throws -> APIResponse {
         let bundleIds = try request.bundleIds()
         let id = (request.query["q"] ?? "").trimmingSpaces
         var hits = try await stored(id, request.key.environment, bundleIds)
-        if hits.isEmpty, Self.isOrder(id) { hits = try await ordered(id, request.key.environment, bundleIds) }
+        if hits.isEmpty, Self.isOrder(id) { hits = try await ordered(id, request.key, bundleIds) }
         let found = hits
         return APIResponse { json in
             json.beginArray("data")
@@ -43,32 +46,42 @@ struct SearchHandler: Sendable {
     }
 
     /// What is stored of the purchases of an order. Apple knows the order, and is asked for each app that has an API key; it has
-    /// orders in production alone.
+    /// orders in production alone. Where it does not answer for one app, the purchases of the others are found.
+    /// - Throws: `Problem` where the key may not ask, or nothing was found and Apple did not answer for some app.
     private func ordered(
-        _ orderId: String, _ environment: StoreEnvironment, _ bundleIds: [String]?
+        _ orderId: String, _ key: ClientKey, _ bundleIds: [String]?
     ) async throws -> [SearchStore.Hit] {
-        guard environment == .production else { return [] }
-        let clients = (services.apple?.all ?? []).filter {
+        guard key.environment == .production else { return [] }
+        let apps = (services.apple?.all ?? []).filter {
             $0.environment == .production && bundleIds?.contains($0.app.bundleId) ?? true
-        }
-        var hits: [SearchStore.Hit] = []
-        for client in clients {
+        }.map(\.app.bundleId)
+        guard !apps.isEmpty else { return [] }
+        try services.questions.take(key, apps.count, for: .orderLookup, at: clock.instant())
+        let end = clock.instant() + AppleQuestion.patience
+        var (hits, failure): ([SearchStore.Hit], Problem?) = ([], nil)
+        for bundleId in apps {
             let order: OrderLookup
             do {
-                order = try await AppleQuestion.client(services, client.app.bundleId, environment)
-                    .lookUpOrder(orderId)
+                let client = try AppleQuestion.client(
+                    services, bundleId, key.environment, deadline: clock.instant().duration(to: end))
+                order = try await client.lookUpOrder(orderId)
             } catch let error as APIError {
-                throw Problem(error)
+                failure = failure ?? Problem(error)
+                continue
+            } catch let error as AppleQuestion.Failure {
+                failure = failure ?? Problem(.unavailable, "\(error.detail).", headers: [.retryAfter: "5"])
+                continue
             }
             let purchases = Set(order.transactions.compactMap(\.value).compactMap(\.purchaseId))
             for purchase in purchases.sorted() {
-                for var hit in try await stored(purchase, environment, [client.app.bundleId])
+                for var hit in try await stored(purchase, key.environment, [bundleId])
                 where hit.kind == "originalTransactionId" {
                     hit.kind = "orderId"
                     hits.append(hit)
                 }
             }
         }
+        if hits.isEmpty, let failure { throw failure }
         return Array(hits.prefix(Self.limit))
     }
 

@@ -36,8 +36,7 @@ struct OrderHandler: Sendable {
             )
         else { throw Self.unknown(orderId) }
         let client = try services.client(of: bundleId, in: environment)
-        try services.questions.check(request.key, at: clock.instant())
-        services.questions.charge(request.key, for: .orderLookup, at: clock.instant())
+        try services.questions.take(request.key, for: .orderLookup, at: clock.instant())
         let order: OrderLookup
         do {
             order = try await client.lookUpOrder(orderId)

@@ -12,6 +12,9 @@ import struct Foundation.UUID
 
 /// What a backend wants of Apple for one subscription: its newest state, or more days.
 struct SubscriptionRequests: Sendable {
+    /// About as many as a refresh causes: pages of the customer's history, and the statuses.
+    private static let questions = 3
+
     private let services: UploadServices
     private let database: Database
     private let clock: ProcessClock
@@ -32,6 +35,7 @@ struct SubscriptionRequests: Sendable {
         return try await database.subscription(of: request) { subscription, connection in
             let operation = RefreshPurchase(subscription)
             if request.isDryRun { return APIResponse(operation.plan) }
+            try services.questions.take(request.key, Self.questions, at: clock.instant())
             let refresh = try await operation.perform(on: connection, id: id, by: performer)
             return APIResponse(status: 202) { json in refresh.write(to: &json) }
         }
@@ -49,6 +53,7 @@ struct SubscriptionRequests: Sendable {
         if request.isDryRun { return APIResponse(operation.plan) }
         let client = try services.client(of: subscription.bundleId, in: environment)
         let performer = try request.performer(reason: body?["note"]?.string, at: clock.now())
+        try services.questions.take(request.key, for: .extendRenewalDate, at: clock.instant())
         do {
             let answer = try await operation.perform(at: client, by: performer) { action in
                 try await database.withConnection { try await Self.record(action, of: request, on: $0) }

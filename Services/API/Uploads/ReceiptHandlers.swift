@@ -32,7 +32,6 @@ struct ReceiptHandlers: Sendable {
         var upload = try services.upload(of: bundleId, device: nil, request, at: clock.now())
         try services.lane.check(request.key)
         try services.checkRejections(of: request.key, at: clock.instant())
-        try services.questions.check(request.key, at: clock.instant())
         do {
             let named = try await named(in: body, upload, request.key)
             try await ask(named, request.key, &upload)
@@ -51,9 +50,8 @@ struct ReceiptHandlers: Sendable {
         var evidence: ClaimEvidence?
     }
 
-    private func named(
-        in body: JSONValue, _ upload: Upload, _ key: ClientKey
-    ) async throws(Upload.Rejected) -> Named {
+    /// - Throws: `Upload.Rejected`; `Problem` where Apple would have to be asked and the key has asked all that it may.
+    private func named(in body: JSONValue, _ upload: Upload, _ key: ClientKey) async throws -> Named {
         if let receipt = body["receipt"]?.unescapedBytes { return try await named(in: receipt, upload, key) }
         let pointer = "/verifyReceiptResponse"
         guard let json = body["verifyReceiptResponse"] else {
@@ -69,9 +67,7 @@ struct ReceiptHandlers: Sendable {
         return Named(ids: answer.originalTransactionIds)
     }
 
-    private func named(
-        in text: [UInt8], _ upload: Upload, _ key: ClientKey
-    ) async throws(Upload.Rejected) -> Named {
+    private func named(in text: [UInt8], _ upload: Upload, _ key: ClientKey) async throws -> Named {
         let pointer = "/receipt"
         // Old Macs wrapped lines.
         let base64 = text.filter { ![0x0A, 0x0D, 0x20].contains($0) }
@@ -85,7 +81,7 @@ struct ReceiptHandlers: Sendable {
             guard let client = services.verifyReceipt else {
                 throw Upload.Rejected(pointer: pointer, reason: rejection.reason.rawValue, detail: rejection.message)
             }
-            services.questions.charge(key, at: clock.instant())
+            try services.questions.take(key, at: clock.instant())
             return try await verified(String(decoding: base64, as: UTF8.self), by: client, upload, at: pointer)
         case .success(let receipt):
             try check(receipt.bundleId, receipt.environment, upload, at: pointer)
@@ -125,6 +121,7 @@ struct ReceiptHandlers: Sendable {
     }
 
     /// One id brings the customer's whole history; an id that is not in it is asked about by itself.
+    /// - Throws: `Problem` where the key may ask nothing at all.
     private func ask(_ named: Named, _ key: ClientKey, _ upload: inout Upload) async throws {
         let ids = named.ids
         let end = clock.instant() + AppleQuestion.patience
@@ -138,20 +135,34 @@ struct ReceiptHandlers: Sendable {
                     "\(rest) purchases are not in the history of those asked about; upload them in further requests, or run "
                         + "`storekeeper backfill`")
             }
-            questions += 1
             let pointer = "purchase \(id)"
+            let client: AppStoreServerAPI
+            do throws(AppleQuestion.Failure) {
+                client = try AppleQuestion.client(
+                    services, upload.bundleId, upload.environment, deadline: clock.instant().duration(to: end))
+            } catch {
+                upload.reject(error.reason == "no-api-key" ? "" : pointer, error.reason, error.detail)
+                if error.reason == "no-api-key" { return }
+                continue
+            }
+            do throws(Problem) {
+                // The history, and the statuses of its subscriptions.
+                try services.questions.take(key, 2, at: clock.instant())
+            } catch {
+                guard questions > 0 else { throw error }
+                return upload.reject(
+                    "", "apple-unavailable", "Apple was asked about \(questions) of the purchases: \(error.detail)")
+            }
+            questions += 1
             var parts: [UnprovenPart] = []
             do throws(AppleQuestion.Failure) {
-                let client = try AppleQuestion.client(
-                    services, upload.bundleId, upload.environment, deadline: clock.instant().duration(to: end))
                 let signed = try await AppleQuestion.ask { try await history(of: id, key, client, before: end) }
                 parts = signed.enumerated().map { index, part in
                     UnprovenPart(
                         jws: part.jws, kind: part.kind, pointer: "\(pointer)/\(index)", origin: .apple(named.evidence))
                 }
             } catch {
-                upload.reject(error.reason == "no-api-key" ? "" : pointer, error.reason, error.detail)
-                if error.reason == "no-api-key" { return }
+                upload.reject(pointer, error.reason, error.detail)
             }
             try await services.prove(parts, for: key, into: &upload)
             known = upload.purchases(of: .transaction)
@@ -162,7 +173,6 @@ struct ReceiptHandlers: Sendable {
         of id: String, _ key: ClientKey, _ client: AppStoreServerAPI, before end: ContinuousClock.Instant
     ) async throws -> [(jws: [UInt8], kind: SignedPart)] {
         var signed: [(jws: [UInt8], kind: SignedPart)] = []
-        services.questions.charge(key, for: .transactionHistory, at: clock.instant())
         for try await page in client.transactionHistory(of: id) {
             signed += page.transactions.map { ($0.jws, .transaction) }
             if signed.count >= Self.mostTransactions { break }

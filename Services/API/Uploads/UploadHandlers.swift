@@ -36,7 +36,6 @@ struct UploadHandlers: Sendable {
         var upload = try services.upload(of: bundleId, device: device, request, at: clock.now())
         let asked = body["transactionIds"]?.elements ?? []
         try services.checkRejections(of: request.key, at: clock.instant())
-        if !asked.isEmpty { try services.questions.check(request.key, at: clock.instant()) }
         var parts: [UnprovenPart] = []
         for (name, kind) in [("signedTransactions", SignedPart.transaction), ("signedRenewalInfos", .renewalInfo)] {
             for (index, jws) in (body[name]?.elements ?? []).enumerated() {
@@ -47,6 +46,7 @@ struct UploadHandlers: Sendable {
             parts.append(UnprovenPart(jws: jws, kind: .appTransaction, pointer: "/signedAppTransaction"))
         }
         try await services.prove(parts, for: request.key, into: &upload)
+        if !asked.isEmpty { try services.questions.take(request.key, asked.count, at: clock.instant()) }
         let end = clock.instant() + AppleQuestion.patience
         for (index, item) in asked.enumerated() {
             try await ask(item, at: "/transactionIds/\(index)", before: end, request, &upload)
@@ -75,7 +75,6 @@ struct UploadHandlers: Sendable {
         do throws(AppleQuestion.Failure) {
             let client = try AppleQuestion.client(
                 services, upload.bundleId, upload.environment, deadline: clock.instant().duration(to: end))
-            services.questions.charge(request.key, at: clock.instant())
             jws = try await AppleQuestion.ask { try await client.transactionInfo(id).jws }
         } catch {
             return upload.reject(pointer, error.reason, error.detail)

@@ -79,7 +79,7 @@ struct UploadRecorder: Sendable {
             logger.warning("Kafka unavailable; upload answered 503", metadata: ["error": "\(error)"])
             throw answer.unrecorded
         }
-        await setAccounts(preview.transfers.filter { $0.outcome == .accepted })
+        await setAccounts(preview.transfers.filter { $0.outcome == .accepted }, for: request.key)
         return answer.response(isRecorded: true)
     }
 
@@ -99,13 +99,16 @@ struct UploadRecorder: Sendable {
     }
 
     /// Has Apple name the new account in later transactions, where that is configured. What Apple does not take stays moved by
-    /// the policy of the app alone.
-    private func setAccounts(_ transfers: [TransferStore.Transfer]) async {
+    /// the policy of the app alone; so does what the key may not ask any more, and what is left when the app has waited long enough.
+    private func setAccounts(_ transfers: [TransferStore.Transfer], for key: ClientKey) async {
         guard services.setsAccountTokens else { return }
+        let end = clock.instant() + AppleQuestion.patience
         for transfer in transfers {
             do {
                 guard let account = UUID(uuidString: transfer.to) else { continue }
-                let client = try AppleQuestion.client(services, transfer.bundleId, transfer.key.environment)
+                let client = try AppleQuestion.client(
+                    services, transfer.bundleId, transfer.key.environment, deadline: clock.instant().duration(to: end))
+                try services.questions.take(key, for: .setAppAccountToken, at: clock.instant())
                 try await client.setAppAccountToken(of: transfer.key.originalTransactionId, account)
             } catch {
                 logger.warning(

@@ -26,18 +26,25 @@ struct AppleFixture: Sendable {
 
     /// - Parameters:
     ///   - bundleId: an app that has an In-App Purchase key, in Production.
+    ///   - strangers: apps whose In-App Purchase keys Apple does not know.
     ///   - body: is given clients that trust what the simulator signs.
     static func with(
-        _ bundleId: String = ForgeryMaterial.bundleId,
+        _ bundleId: String = ForgeryMaterial.bundleId, strangers: [String] = [],
         _ body: @Sendable (AppleFixture, APIClients) async throws -> Void
     ) async throws {
         let material = try UploadFixture.corpus.get().material
         let app = SimulatedAppStore.App(
             bundleId: bundleId, appAppleId: ForgeryMaterial.appAppleId, environment: .production)
         let key = try SimulatedKey("KEY1")
-        let apps = AppRegistry(apps: [AcceptedApp(bundleId: bundleId, appAppleId: ForgeryMaterial.appAppleId)])
+        let apps = AppRegistry(
+            apps: [AcceptedApp(bundleId: bundleId, appAppleId: ForgeryMaterial.appAppleId)]
+                + strangers.map { AcceptedApp(bundleId: $0, appAppleId: 1) })
         let directory = try TemporaryDirectory()
-        let keys = try APIKeysFile(contentsOf: try SimulatedKey.write([(bundleId, key)], to: directory.url), apps: apps)
+        let keys = try APIKeysFile(
+            contentsOf: try SimulatedKey.write(
+                [(bundleId: bundleId, key: key)]
+                    + strangers.map { (bundleId: $0, key: try SimulatedKey("KEY-\($0)")) }, to: directory.url),
+            apps: apps)
         directory.remove()
         let verifier = SignedDataVerifier(trust: try material.trust(), apps: apps)
         try await RunningAppStore.with(
