@@ -157,7 +157,7 @@ struct EntitlementHandlers: Sendable {
         guard let moment = request.number("at").map({ Date(milliseconds: $0) }) else {
             return try await reader.answer(of: account, in: environment, bundleIds: bundleIds, at: clock.now())
         }
-        return try await reader.answers(of: [account], in: environment, bundleIds: bundleIds, at: moment)[0]
+        return try await reader.answer(of: account, in: environment, bundleIds: bundleIds, asOf: moment)
     }
 
     /// The seconds of `wait=20` (RFC 7240); nil where nothing of the kind is preferred.

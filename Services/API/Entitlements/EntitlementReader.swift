@@ -74,13 +74,27 @@ struct EntitlementReader: Sendable {
                 ProductTransactionStore.command(of: productId, account, in: environment, bundleIds: bundleIds)))
     }
 
-    /// One for each account, in their order.
+    /// What one account might use at another moment, by what is known now.
+    func answer(
+        of account: UUID, in environment: StoreEnvironment, bundleIds: [String]?, asOf moment: Date
+    ) async throws -> Answer {
+        let current = definitions.current
+        let views = try await AccountView.views(
+            of: [account], in: environment, bundleIds: bundleIds, at: moment, definitions: current, database.rows)
+        return Answer(view: views[0], definitions: current.version)
+    }
+
+    /// One for each account, in their order. On a connection of its own, of which a key has its share: statements about hundreds of
+    /// accounts would hold up the look-ups of other keys.
     func answers(
         of accounts: [UUID], in environment: StoreEnvironment, bundleIds: [String]?, at moment: Date
     ) async throws -> [Answer] {
         let current = definitions.current
-        return try await AccountView.views(
-            of: accounts, in: environment, bundleIds: bundleIds, at: moment, definitions: current, database.rows
-        ).map { Answer(view: $0, definitions: current.version) }
+        let views = try await database.withConnection { connection in
+            try await AccountView.views(
+                of: accounts, in: environment, bundleIds: bundleIds, at: moment, definitions: current
+            ) { command in try await connection.pipeline([command])[0] }
+        }
+        return views.map { Answer(view: $0, definitions: current.version) }
     }
 }

@@ -31,6 +31,12 @@ struct APIRequest: Sendable {
     /// Whether the answer says what the operation would do, and nothing is changed.
     var isDryRun: Bool { query["dryRun"] == "true" }
 
+    /// Requests that it counts as. A query about accounts is as much work as some requests: one for every ten accounts.
+    var weight: Int {
+        guard operation.id == "queryEntitlements" else { return 1 }
+        return max(1, ((body?.root["appAccountTokens"]?.elements.count ?? 0) + 9) / 10)
+    }
+
     /// A parameter of the path.
     func parameter(_ name: String) -> String { path[name] ?? "" }
 

@@ -78,6 +78,7 @@ struct APIService: Sendable {
             operation: operation, key: key, path: try parser.path(rawPath, of: operation),
             query: try parser.query(query, of: operation), headers: request.headers,
             body: try await parser.body(request, of: operation, key, held: held, lane: lane), trace: course.trace)
+        if parsed.weight > 1 { try take(Double(parsed.weight - 1), of: key, &course) }
         return try await ServedKey.$id.withValue(key.id) {
             guard operation.isIdempotent, let name = request.headers[.idempotencyKey] else {
                 return try await route.handler(parsed)
@@ -108,16 +109,20 @@ struct APIService: Sendable {
             course.trace = tracer.step(below: parent)
             course.parent = parent.span
         }
-        let decision = limiter.take(key.id, at: clock.instant())
-        course.headers = limiter.headers(decision)
-        guard decision.isAllowed else {
-            throw Problem(
-                .tooManyRequests,
-                "The key “\(key.name)” may make \(limiter.quota) requests a minute; wait \(decision.seconds) s.",
-                headers: [.retryAfter: "\(decision.seconds)"])
-        }
+        try take(1, of: key, &course)
         try key.require(scope)
         return key
+    }
+
+    /// Takes requests of those that the key may make.
+    private func take(_ amount: Double, of key: ClientKey, _ course: inout Course) throws(Problem) {
+        let decision = limiter.take(key.id, amount, at: clock.instant())
+        course.headers = limiter.headers(decision)
+        guard !decision.isAllowed else { return }
+        throw Problem(
+            .tooManyRequests,
+            "The key “\(key.name)” may make \(limiter.quota) requests a minute; wait \(decision.seconds) s.",
+            headers: [.retryAfter: "\(decision.seconds)"])
     }
 
     /// Our fault or the database's. What happened goes into the log, not to the client.

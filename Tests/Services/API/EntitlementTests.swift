@@ -3,6 +3,7 @@ import Foundation
 import Postgres
 import Storage
 import StrictJSON
+import Synchronization
 import TestSupport
 import Testing
 
@@ -224,6 +225,55 @@ struct EntitlementTests {
                 #expect(rejected.json?["errors"]?.elements.first?["pointer"]?.string == "/appAccountTokens")
             }
         }
+    }
+
+    @Test func `Query about many accounts counts as one request for every ten`() async throws {
+        try await RunningAPI.with(quota: 60) { api in
+            let key = try await api.key()
+            let first = try await api.send("POST", "/v1/entitlements/query", key: key, json: Self.accounts(500))
+            #expect(first.status == 200 && first.json?["data"]?.elements.count == 500)
+            #expect(first.headers["ratelimit"]?.contains("r=10") == true)
+            let small = try await api.send("POST", "/v1/entitlements/query", key: key, json: Self.accounts(10))
+            #expect(small.headers["ratelimit"]?.contains("r=9") == true)
+            // What is missing is made up for before the next.
+            #expect(
+                try await api.send("POST", "/v1/entitlements/query", key: key, json: Self.accounts(500)).status == 200)
+            let refused = try await api.get(path, key: key)
+            #expect(refused.problem == "too-many-requests" && refused.headers["retry-after"] == "42")
+        }
+    }
+
+    @Test func `Queries of one key leave connections for other keys`() async throws {
+        try await RunningAPI.with { api in
+            let (key, other) = (try await api.key(), try await api.key(bundleIds: [SampleState.app]))
+            let id = try #require(try await api.id(of: key))
+            let (holder, observer) = (TestDatabase.connection(api.database), TestDatabase.connection(api.database))
+            try await holder.run(unsafeScript: "begin; lock table manual_grant in access exclusive mode")
+            let answered = Mutex(0)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        _ = try await api.send("POST", "/v1/entitlements/query", key: key, json: Self.accounts(500))
+                        answered.withLock { $0 += 1 }
+                    }
+                }
+                let end = ContinuousClock.now + .hangLimit
+                while api.budgets.held(id, .request) < 4, ContinuousClock.now < end { await Task.yield() }
+                _ = try await TestDatabase.blockedBackends(asking: observer)
+                #expect(try await api.send("PUT", "/v1/customers/user-1", key: other, json: "{}").status == 201)
+                let early = answered.withLock { $0 }
+                #expect(early == 0)
+                try await holder.run(unsafeScript: "rollback")
+                try await group.waitForAll()
+            }
+            await holder.close()
+            await observer.close()
+        }
+    }
+
+    private static func accounts(_ count: Int) -> String {
+        let tokens = (0..<count).map { _ in "\"\(UUID().uuidString.lowercased())\"" }
+        return #"{"appAccountTokens":[\#(tokens.joined(separator: ","))]}"#
     }
 }
 
