@@ -112,12 +112,13 @@ struct OrderHandler: Sendable {
             for (id, facts) in grouped {
                 let key = SubscriptionKey(environment: environment, originalTransactionId: id)
                 let stored = try await SubscriptionStore(connection).find(key)
-                let timeline = try await PurchasePages(connection).timeline(
-                    of: key, after: 0, limit: Self.timelineLength)
+                // What is stored of another app is not this key's to see.
+                let isStored = stored?.bundleId == bundleId
+                let timeline =
+                    try await isStored
+                    ? PurchasePages(connection).timeline(of: key, after: 0, limit: Self.timelineLength) : []
                 purchases.append(
-                    Purchase(
-                        id: id, transactions: facts.map(\.1), isStored: stored?.bundleId == bundleId,
-                        timeline: timeline))
+                    Purchase(id: id, transactions: facts.map(\.1), isStored: isStored, timeline: timeline))
             }
             return purchases
         }

@@ -45,6 +45,20 @@ import Testing
         }
     }
 
+    @Test func `Order shows nothing of a purchase that is stored for another app`() async throws {
+        try await Self.with { fixture, store in
+            let bought = try store.subscribe()
+            try await SampleState.use(fixture.api) { state in
+                try await state.subscribed(
+                    purchase: bought.originalTransactionId, environment: .production, bundleId: "com.example.other")
+            }
+            let order = try await fixture.api.get(
+                "/v1/orders/\(bought.orderId)?bundleId=\(ForgeryMaterial.bundleId)", key: fixture.key)
+            let purchase = try #require(order.json?["purchases"]?.elements.first)
+            #expect(purchase["isStored"]?.bool == false && purchase["timeline"]?.elements.isEmpty == true)
+        }
+    }
+
     @Test func `Search finds the purchases of an order number, once they are stored`() async throws {
         try await Self.with { fixture, store in
             let bought = try store.subscribe()
