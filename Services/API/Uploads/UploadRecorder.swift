@@ -129,7 +129,7 @@ struct UploadRecorder: Sendable {
             guard let app = part.appTransaction, let version = app.originalApplicationVersion,
                 let evidence = part.evidence
             else { continue }
-            let identity = app.appTransactionId ?? Self.digest(app)
+            let identity = app.appTransactionId ?? Self.digest(app, in: upload.environment, of: account)
             let audit = Self.assignment(of: "app transaction \(identity)", to: account, by: performer, scope)
             try await database.withConnection { connection in
                 try await AccountAppStore(connection).add(
@@ -143,14 +143,19 @@ struct UploadRecorder: Sendable {
         }
     }
 
-    /// Of what is the same in all signed texts about one purchase of the app.
-    private static func digest(_ app: AppTransaction) -> String {
-        let members = [
-            app.originalApplicationVersion, app.originalPurchaseDate?.milliseconds.description,
-            app.preorderDate?.milliseconds.description,
-        ].map { $0 ?? "" }.joined(separator: " ")
+    /// Of what is the same in all signed texts about one purchase of the app. Outside of Production that is the same for everybody:
+    /// version 1.0, and one date. There each account has one of its own, and none is refused for another's.
+    private static func digest(
+        _ app: AppTransaction, in environment: StoreEnvironment, of account: UUID
+    ) -> String {
+        var members = [
+            app.originalApplicationVersion ?? "", app.originalPurchaseDate?.milliseconds.description ?? "",
+            app.preorderDate?.milliseconds.description ?? "",
+        ]
+        if environment != .production { members.append(account.uuidString.lowercased()) }
+        let text = members.joined(separator: " ")
         return "sha256:"
-            + String(decoding: Base64.encode(SHA256Hash.digest(Array(members.utf8))[...], .url), as: UTF8.self)
+            + String(decoding: Base64.encode(SHA256Hash.digest(Array(text.utf8))[...], .url), as: UTF8.self)
     }
 
     /// The purchases of renewal information that are stored for this app.

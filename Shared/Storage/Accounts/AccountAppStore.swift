@@ -20,6 +20,7 @@ package struct AccountAppStore: Sendable {
         package var evidence: ClaimEvidence
         package var originalApplicationVersion: String
         package var originalPurchaseDate: Date?
+        /// When it was first uploaded with that evidence.
         package var recordedAt: Date
 
         package init(
@@ -183,7 +184,7 @@ package struct AccountAppStore: Sendable {
             $1::text::store_environment, $2::text, $3::uuid, $4::text, $5::text, $6::timestamptz, $7::timestamptz,
             $8::text::claim_evidence)
         on conflict (app_account_token, environment, bundle_id, identity) do update
-        set evidence = least(held.evidence, excluded.evidence)
+        set evidence = excluded.evidence, recorded_at = excluded.recorded_at
         where held.evidence > excluded.evidence
         """)
 

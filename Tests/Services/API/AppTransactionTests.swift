@@ -1,0 +1,93 @@
+import AppStore
+import Contracts
+import Foundation
+import Postgres
+import Storage
+import StrictJSON
+import TestSupport
+import Testing
+
+@testable import API
+@testable import AppStoreSamples
+
+/// The purchase of the app itself, uploaded by several accounts.
+struct AppTransactionTests {
+    @Test(arguments: [nil, "700000000000000001"])
+    func `A fresh copy counts from its own upload, not from that of an old copy before`(identity: String?) async throws
+    {
+        try await UploadFixture.with { fixture in
+            let (thief, buyer) = (UUID(), UUID())
+            let year = UploadFixture.now.addingTimeInterval(-86_400 * 300)
+            try await Self.upload(identity, signed: year, of: thief, fixture)
+            #expect(try await Self.entitled(fixture) == [thief])
+            try await Self.upload(identity, signed: UploadFixture.now, of: buyer, fixture)
+            #expect(try await Self.entitled(fixture) == [buyer])
+            try await Self.upload(identity, signed: UploadFixture.now, of: thief, fixture)
+            #expect(try await Self.entitled(fixture) == [buyer])
+        }
+    }
+
+    @Test func `In the sandbox an app transaction without Apple's id serves every account that has one`() async throws {
+        try await UploadFixture.with { fixture in
+            let key = try await fixture.api.key(environment: .sandbox)
+            let accounts = [UUID(), UUID(), UUID()]
+            for account in accounts + accounts {
+                try await Self.upload(
+                    nil, signed: UploadFixture.now, of: account, in: .sandbox, by: key, fixture)
+            }
+            #expect(try await Self.entitled(fixture) == Set(accounts))
+            // Apple's id is one customer's, in the sandbox, too.
+            for account in accounts {
+                try await Self.upload(
+                    "700000000000000001", signed: UploadFixture.now, of: account, in: .sandbox, by: key, fixture)
+            }
+            #expect(try await Self.entitled(fixture, by: "700000000000000001") == [accounts[0]])
+        }
+    }
+
+    @Test func `In Production an app transaction without Apple's id serves one account`() async throws {
+        try await UploadFixture.with { fixture in
+            let accounts = [UUID(), UUID()]
+            for account in accounts {
+                try await Self.upload(nil, signed: UploadFixture.now, of: account, fixture)
+            }
+            #expect(try await Self.entitled(fixture) == [accounts[0]])
+        }
+    }
+
+    /// A second after what was before.
+    private static func upload(
+        _ identity: String?, signed date: Date, of account: UUID, in environment: AppStoreEnvironment = .production,
+        by key: String? = nil, _ fixture: UploadFixture
+    ) async throws {
+        var app = AppTransaction()
+        app.receiptType = environment
+        app.appAppleId = ForgeryMaterial.appAppleId
+        app.bundleId = ForgeryMaterial.bundleId
+        app.appTransactionId = identity
+        app.originalApplicationVersion = "1.0"
+        app.originalPurchaseDate = Date(timeIntervalSince1970: 1_375_340_400)
+        app.receiptCreationDate = date
+        let text = String(decoding: try fixture.material.signed(app), as: UTF8.self)
+        try await fixture.api.pass(1)
+        let answer = try await fixture.post(key: key) { json in
+            json.member("appAccountToken", account.uuidString)
+            json.member("signedAppTransaction", text)
+        }
+        #expect(answer.accepted == 1)
+    }
+
+    /// - Parameter identity: nil means any.
+    private static func entitled(_ fixture: UploadFixture, by identity: String? = nil) async throws -> Set<UUID> {
+        let connection = TestDatabase.connection(fixture.api.database)
+        let rows = try await connection.execute(
+            Statement(
+                unsafeSQL: """
+                    select app_account_token
+                    from account_app
+                    where is_entitled and ($1::text is null or identity = $1::text)
+                    """), identity)
+        await connection.close()
+        return try Set(rows.map { row in try row.value(at: 0, as: UUID.self) })
+    }
+}
