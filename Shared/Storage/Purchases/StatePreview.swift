@@ -107,7 +107,15 @@ public struct StatePreview: Sendable {
         }
         // A purchase that has moved too often is not claimed either; it does not hold up the others of the upload.
         let refused = Set(restored.filter { $0.outcome == .tooMany }.map(\.key))
-        let made = Array(ofApp.filter(\.isNamed)).compactMap { claim?.made(on: $0) }.filter { made in
+        // The newest upload of each Apple account, by its purchases.
+        let latest = before.reduce(into: [SubscriptionKey: Date]()) { latest, account in
+            let keys = Set(account.keys)
+            let last = stored.claims.filter { $0.evidence != .apple && keys.contains($0.key) }.map(\.since).max()
+            for key in keys { latest[key] = last }
+        }
+        let made = Array(ofApp.filter(\.isNamed)).compactMap { purchase in
+            claim?.made(on: purchase, after: latest[purchase.subscription.key])
+        }.filter { made in
             guard !refused.contains(made.key) else { return false }
             return made.evidence != .old
                 || !before.contains { $0.keys.contains(made.key) && $0.concernsOthers(than: made.appAccountToken) }
@@ -127,7 +135,7 @@ public struct StatePreview: Sendable {
 public struct UploadClaim: Sendable {
     /// The account of the app.
     public var appAccountToken: UUID
-    /// The time of the upload.
+    /// The time of the upload, by the clock of the process that received it.
     public var uploadedAt: Date
     /// Whether it also claims purchases whose payloads name another account, as a restore does.
     public var includesOwned: Bool
@@ -144,15 +152,18 @@ public struct UploadClaim: Sendable {
         self.evidence = evidence
     }
 
-    fileprivate func made(on purchase: StatePreview.Purchase) -> AccountClaim? {
+    /// - Parameter last: the newest claim of an upload on the purchases of the same Apple account. A claim comes after it, as it does
+    ///   under the locks: the clocks of two instances differ, and those of one may be set back.
+    fileprivate func made(on purchase: StatePreview.Purchase, after last: Date?) -> AccountClaim? {
         let subscription = purchase.subscription
+        let since = max(uploadedAt, last?.addingTimeInterval(0.001) ?? .distantPast)
         guard let evidence = evidence[subscription.key.originalTransactionId],
             includesOwned || subscription.appAccountToken == nil
         else { return nil }
         return AccountClaim(
             key: subscription.key, bundleId: subscription.bundleId,
             appTransactionId: subscription.transaction?.appTransactionId,
-            appAccountToken: appAccountToken.lowercasedText, evidence: evidence, since: uploadedAt)
+            appAccountToken: appAccountToken.lowercasedText, evidence: evidence, since: since)
     }
 
     /// Nil where the upload is no restore, or nothing would move.

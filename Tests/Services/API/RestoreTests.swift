@@ -2,6 +2,7 @@ import AppStore
 import Contracts
 import Foundation
 import Kafka
+import Postgres
 import Signatures
 import Storage
 import Subscriptions
@@ -28,6 +29,31 @@ import Testing
             #expect(answer.json?["withheld"]?.elements.first?["reason"]?.string == "otherAccount")
             #expect(try await fixture.entitlements(of: Self.account).access == first.access)
             #expect(try await fixture.entitlements(of: second).access == "[]")
+        }
+    }
+
+    /// By the same purchase, or by another one of the same Apple account.
+    @Test(arguments: ["2000000000000001", "2000000000000002"])
+    func `An account that uploads later claims later, also where the clock of its instance is behind`(
+        purchase: String
+    ) async throws {
+        try await UploadFixture.with { fixture in
+            let (first, second) = (UUID(), UUID())
+            try await fixture.api.pass(60)
+            let bought = try fixture.transaction { $0.appTransactionId = "70001" }
+            let before = try await fixture.upload([bought], of: first)
+            #expect(before.access.contains("monthly"))
+            try await fixture.apply([fixture.received(bought)])
+            fixture.api.clock.setAhead(by: -30)
+            let other = try fixture.transaction(purchase) { $0.appTransactionId = "70001" }
+            _ = try await fixture.upload([other], of: second)
+            let connection = TestDatabase.connection(fixture.api.database)
+            let claimants = try await connection.execute(
+                Statement(unsafeSQL: "select app_account_token from account_claim order by since")
+            ).map { row in try row.value(at: 0, as: UUID.self) }
+            await connection.close()
+            #expect(claimants == [first, second])
+            #expect(try await fixture.entitlements(of: first).access == before.access)
         }
     }
 
