@@ -381,6 +381,33 @@ import Testing
         }
     }
 
+    @Test(arguments: ErasureStore.Extent.allCases)
+    func `ErasureStore raises the version of an account that another app has, and never sets it back`(
+        extent: ErasureStore.Extent
+    ) async throws {
+        try await Self.use { connection, _ async throws in
+            var grant = Self.grant
+            (grant.id, grant.bundleId) = (UUID(), "com.example.second")
+            _ = try await connection.pipeline([CustomerRecords.command(adding: grant)])
+            func version() async throws -> Int64? {
+                try await connection.execute(
+                    Statement(
+                        unsafeSQL: """
+                            select version from account_version
+                            where app_account_token = $1::text::uuid and environment = 'Production'
+                            """), Self.token
+                ).first?.value("version")
+            }
+            let before = try #require(try await version())
+            _ = try await Self.forget(extent, connection)
+            let after = try #require(try await version())
+            #expect(after > before)
+            let grants = try await CustomerRecords(connection).grants(
+                of: grant.appAccountToken, of: grant.bundleId, in: .production)
+            #expect(grants.count == 1)
+        }
+    }
+
     @Test func `ErasureStore knows no account of which nothing is stored, and writes nothing`() async throws {
         try await Self.use { connection, _ async throws in
             let store = ErasureStore(connection)
