@@ -33,7 +33,7 @@ struct APIServices: Sendable {
         let budgets = KeyBudgets(limits: limits)
         let lane = WorkLane(seconds: limits.verification, instant: context.clock.instant)
         uploads = try UploadAccess(context, lane: lane)
-        horizon = EventHorizon(database: database, logger: context.logger)
+        horizon = EventHorizon(database: database, instant: context.clock.instant, logger: context.logger)
         definitions = DefinitionTable(
             database: database,
             isRead: context.health.readinessCheck("definitions", waitingFor: "the entitlement definitions"),

@@ -9,10 +9,12 @@ final class EventHorizon: Service {
 
     private let state = Mutex(EventFeed.Horizon())
     private let database: Database
+    private let instant: @Sendable () -> ContinuousClock.Instant
     private let logger: Logger
 
-    init(database: Database, logger: Logger) {
+    init(database: Database, instant: @escaping @Sendable () -> ContinuousClock.Instant, logger: Logger) {
         self.database = database
+        self.instant = instant
         self.logger = logger
     }
 
@@ -29,7 +31,12 @@ final class EventHorizon: Service {
 
     func turn() async throws {
         let reading = try await database.withConnection { connection in try await EventFeed(connection).reading() }
-        state.withLock { $0.advance(reading) }
+        let now = instant()
+        let undecided = state.withLock { state in
+            state.advance(reading, at: now)
+            return state.undecided(at: now)
+        }
+        Metric.eventsUndecided.gauge().record(undecided / .seconds(1))
     }
 
     /// The greatest id up to which no event can appear any more.

@@ -13,6 +13,7 @@ struct Status: Subcommand {
             (Apple's history, dead letters), and what to do. A section that cannot be read within --timeout shows the reason.
 
             Exit codes: 0 healthy, also with hints; 2 needs attention: an unreadable section, a statement that waits for a lock, \
+            a transaction for which the feed of events has waited for 30 seconds, \
             requests answered 503 within ten minutes, notifications of version 1 within a day, a broker that this machine does not reach, a receiver without heartbeat for 3 minutes or none at all, clocks that differ by more than 5 seconds, missing notifications, a \
             window (span) of Apple's history that failed or is open for an hour, failed deliveries not checked for two hours, \
             customers whose history cannot be fetched for an hour, a lost test notification, a topic that was created again within a day, \

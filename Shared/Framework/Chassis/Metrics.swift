@@ -39,6 +39,12 @@ extension Metric {
         "storekeeper_api_answer_seconds", "Time from the head of a request to its answer.", ["operation"],
         buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 30])
 
+    /// Events are shown when every transaction has ended that could still add one before them.
+    public static let eventsUndecided = gauge(
+        "storekeeper_events_undecided_seconds",
+        "Time since the oldest event was stored that GET /v1/events does not show, because an older transaction has not ended."
+    )
+
     // MARK: Console
 
     /// Answers to people.
@@ -313,7 +319,7 @@ extension Metric {
     /// All metrics above: what is not listed here is exposed without help and with buckets for seconds.
     public static let all: [Metric] = [
         ingestRequests, ingestAcknowledgement, ingestInFlight, ingestInFlightLimit, confirmingReplicas, apiAnswers,
-        apiUploads, apiAnswer, consoleAnswers, consoleAnswer, stageRecords, stageBatch, stageBatchSize,
+        apiUploads, apiAnswer, eventsUndecided, consoleAnswers, consoleAnswer, stageRecords, stageBatch, stageBatchSize,
         stageRetries, workerStalled, batchesFenced, deadLetters, lagRecords, lagSeconds, recordsExpired, topicRestarts,
         rebalances, producerFatal, brokerRoundTrip, producerQueue, revocationAnswers, certificatesRevoked,
         unknownApps, trustReloads, genuineNotifications, version1Notifications, deliveryDelay, ledgerOutcomes,

@@ -21,6 +21,8 @@ package struct Attention: Sendable {
     package var answering: TimeInterval = 1800
     /// Acceptable age of the figures of revenue, seconds.
     package var figuring: TimeInterval = 900
+    /// Acceptable age of an event that the feed does not show, seconds.
+    package var deciding: TimeInterval = 30
     /// Acceptable wait for a lock, seconds.
     package var lock: TimeInterval = 1
 
@@ -28,7 +30,7 @@ package struct Attention: Sendable {
 
     /// Most urgent first: unreadable sections, lost notifications, delays, rejections.
     package func sentences(on report: PipelineStatus) -> [String] {
-        unreadable(report) + blocked(report) + unanswered(report) + unreachable(report)
+        unreadable(report) + blocked(report) + feed(report) + unanswered(report) + unreachable(report)
             + (report.recovery.value.map { $0.attention(at: report.at) } ?? []) + restarted(report)
             + unsigned(report) + receivers(report) + clocks(report) + report.topicProblems + behind(report)
             + unpublished(report)
@@ -57,6 +59,14 @@ package struct Attention: Sendable {
             let end = blocked.process == 0 ? "" : "; end it, or: select pg_terminate_backend(\(blocked.process))"
             return "\(blocked.application) has waited for a lock\(since): \(blocked.by.escaped)\(end)"
         }
+    }
+
+    private func feed(_ report: PipelineStatus) -> [String] {
+        guard let blocker = report.feedBlocker, report.at.timeIntervalSince(blocker.since) > deciding else { return [] }
+        return [
+            "GET /v1/events shows no event that was stored within the last \(TimeSpan.age(report.at.timeIntervalSince(blocker.since))): "
+                + "\(blocker.by.escaped); end it, or \(blocker.remedy.escaped)"
+        ]
     }
 
     private func unanswered(_ report: PipelineStatus) -> [String] {

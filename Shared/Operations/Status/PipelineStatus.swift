@@ -86,6 +86,15 @@ package struct PipelineStatus: Sendable, Encodable {
         package var process: Int32
     }
 
+    /// The transaction for whose end the feed of events waits.
+    package struct FeedBlocker: Sendable, Encodable, Equatable {
+        /// When the transaction began.
+        package var since: Date
+        package var by: String
+        /// The statement that ends it.
+        package var remedy: String
+    }
+
     /// A non-renewing product whose duration an operator has to set.
     package struct UnknownDuration: Sendable, Encodable, Equatable {
         package var app: String
@@ -178,6 +187,7 @@ package struct PipelineStatus: Sendable, Encodable {
     package var brokers: Section<[Broker]> = .read([])
     package var unpublished: Section<Unpublished> = .read(Unpublished())
     package var blocked: Section<[Blocked]> = .read([])
+    package var feedBlocker: FeedBlocker?
     /// Seconds by which the database's clock is ahead of that of the machine on which status runs; negative where it is behind.
     package var clockDifference: Double?
     /// The deployment is so young that no receiver can have sent a heartbeat yet.

@@ -49,6 +49,7 @@ package struct StatusReader: Sendable {
         async let recovery = read { try await RecoveryStatus($0, now: now) }
         async let unpublished = read { try await self.unpublished($0) }
         async let blocked = read { try await self.blocked($0) }
+        async let feedBlocker = read { try await self.feedBlocker($0) }
         async let version1 = read { try await self.version1($0, now) }
         async let unknownDurations = read { try await self.unknownDurations($0) }
         async let rejectedTransfers = read { try await self.rejectedTransfers($0, now) }
@@ -60,6 +61,7 @@ package struct StatusReader: Sendable {
         var report = PipelineStatus(
             at: now, stages: await stages, ledger: await ledger, rejected: await rejected, receivers: await receivers,
             recovery: await recovery, unpublished: await unpublished, blocked: await blocked)
+        report.feedBlocker = await feedBlocker.value ?? nil
         report.version1 = await version1.value ?? []
         report.unknownDurations = await unknownDurations.value ?? []
         report.rejectedTransfers = await rejectedTransfers.value ?? []
@@ -133,6 +135,11 @@ package struct StatusReader: Sendable {
                 application: session.waitingApplication, since: session.waitingSince, by: session.sentence,
                 process: session.process)
         }
+    }
+
+    private func feedBlocker(_ connection: PostgresConnection) async throws -> PipelineStatus.FeedBlocker? {
+        guard let writer = try await EventFeed(connection).blocker(), let since = writer.since else { return nil }
+        return PipelineStatus.FeedBlocker(since: since, by: writer.sentence, remedy: writer.remedy)
     }
 
     /// A heartbeat is sent when its minute is over, and the scheduler stores it in its next round.

@@ -1,6 +1,8 @@
 import Contracts
 import Postgres
 
+import struct Foundation.Date
+
 /// The timeline of all purchases as a feed without omissions.
 ///
 /// Ids do not commit in their order: a row may appear with a lower id than one that was read already. So a reader gets ids up
@@ -28,17 +30,24 @@ package struct EventFeed: Sendable {
     package struct Horizon: Sendable {
         /// All ids up to this one are committed or rolled back; nil until a reading has settled.
         package private(set) var id: Int64?
-        private var pending: [Reading] = []
+        private var pending: [(reading: Reading, at: ContinuousClock.Instant)] = []
 
         package init() {}
 
         /// Adds a reading; readings must be added in the order in which they were made.
-        package mutating func advance(_ reading: Reading) {
-            if pending.last?.greatest != reading.greatest, reading.greatest > id ?? -1 { pending.append(reading) }
-            while let first = pending.first, first.nextTransaction <= reading.oldestRunning {
+        package mutating func advance(_ reading: Reading, at instant: ContinuousClock.Instant) {
+            if pending.last?.reading.greatest != reading.greatest, reading.greatest > id ?? -1 {
+                pending.append((reading, instant))
+            }
+            while let first = pending.first?.reading, first.nextTransaction <= reading.oldestRunning {
                 id = max(id ?? 0, first.greatest)
                 pending.removeFirst()
             }
+        }
+
+        /// For how long the oldest event that is not decided has been known; zero where all are decided.
+        package func undecided(at instant: ContinuousClock.Instant) -> Duration {
+            pending.first.map { $0.at.duration(to: instant) } ?? .zero
         }
     }
 
@@ -101,7 +110,19 @@ package struct EventFeed: Sendable {
         return Page(events: events, position: position, hasMore: position < horizon)
     }
 
-    static let statements = [greatest, snapshot, events]
+    /// The transaction for whose end the feed waits; nil where no event was applied since it began. For all roles but the API's.
+    package func blocker() async throws -> OldestWriter? {
+        let rows = try await connection.pipeline([Command(OldestWriter.current), Command(Self.newest)])
+        guard let writer = try rows[0].first.map({ row in try OldestWriter(row) }), let since = writer.since,
+            let newest: Date = try rows[1].first?.value("applied_at"), newest > since
+        else { return nil }
+        return writer
+    }
+
+    static let statements = [greatest, snapshot, newest, events]
+
+    private static let newest = Statement(
+        "event-feed-newest", "select applied_at from timeline order by id desc limit 1")
 
     private static let greatest = Statement(
         "event-feed-greatest", "select coalesce(max(id), 0)::bigint as greatest from timeline")

@@ -71,7 +71,7 @@ public struct PrivilegeAudit: Sendable {
                             then rolname in ('storekeeper_scheduler', 'storekeeper_operator')
                         when proname in ('erase_account', 'sweep_erased_account')
                             then rolname in ('storekeeper_operator', 'storekeeper_api', 'storekeeper_console')
-                        when proname = 'blocked_sessions'
+                        when proname in ('blocked_sessions', 'oldest_writer')
                             then rolname not in ('storekeeper_api', 'storekeeper_analyst')
                         when proname = 'set_product_durations' then rolname in ('storekeeper_operator', 'storekeeper_api')
                         when proname in ('make_webhook_days', 'drop_webhook_days') then rolname = 'storekeeper_webhooks'

@@ -47,7 +47,8 @@ public enum StorageStatements {
             IncidentStore.newest, IncidentStore.beginning, IncidentStore.rejections, IncidentStore.receivers,
             IncidentStore.version1,
             OperatorActionStore.insert, OperatorActionStore.bySubject, OperatorActionStore.newest,
-            BlockingSession.all, ServerClock.statement, StatusStore.totals, StatusStore.count, StatusStore.kinds,
+            BlockingSession.all, OldestWriter.current, ServerClock.statement, StatusStore.totals, StatusStore.count,
+            StatusStore.kinds,
             StatusStore.latencies,
         ]
 

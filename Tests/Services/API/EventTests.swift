@@ -130,8 +130,10 @@ struct EventTests {
 
     @Test func `Horizon moves only over what every transaction has decided`() {
         var horizon = EventFeed.Horizon()
+        let start = ContinuousClock.now
         func read(_ greatest: Int64, next: Int64, oldest: Int64) -> Int64? {
-            horizon.advance(EventFeed.Reading(greatest: greatest, nextTransaction: next, oldestRunning: oldest))
+            horizon.advance(
+                EventFeed.Reading(greatest: greatest, nextTransaction: next, oldestRunning: oldest), at: start)
             return horizon.id
         }
         #expect(read(7, next: 100, oldest: 90) == nil)
@@ -141,8 +143,26 @@ struct EventTests {
         #expect(read(12, next: 121, oldest: 121) == 12)
         #expect(read(12, next: 121, oldest: 121) == 12)
         var empty = EventFeed.Horizon()
-        empty.advance(EventFeed.Reading(greatest: 0, nextTransaction: 5, oldestRunning: 5))
+        empty.advance(EventFeed.Reading(greatest: 0, nextTransaction: 5, oldestRunning: 5), at: start)
         #expect(empty.id == 0)
+    }
+
+    @Test func `Horizon knows for how long the oldest event has not been decided`() {
+        var horizon = EventFeed.Horizon()
+        let start = ContinuousClock.now
+        func read(_ greatest: Int64, next: Int64, oldest: Int64, after seconds: Int) -> Duration {
+            let instant = start + .seconds(seconds)
+            horizon.advance(
+                EventFeed.Reading(greatest: greatest, nextTransaction: next, oldestRunning: oldest), at: instant)
+            return horizon.undecided(at: instant)
+        }
+        #expect(read(7, next: 100, oldest: 100, after: 0) == .zero)
+        #expect(read(8, next: 110, oldest: 105, after: 10) == .zero)
+        #expect(read(9, next: 120, oldest: 105, after: 20) == .seconds(10))
+        #expect(read(9, next: 130, oldest: 105, after: 60) == .seconds(50))
+        #expect(read(9, next: 130, oldest: 110, after: 61) == .seconds(41))
+        #expect(read(9, next: 130, oldest: 130, after: 62) == .zero)
+        #expect(read(9, next: 140, oldest: 135, after: 99) == .zero)
     }
 
     @Test func `Stream tells what happens, and ends with its key`() async throws {

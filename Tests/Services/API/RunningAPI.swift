@@ -62,7 +62,7 @@ struct RunningAPI: Sendable {
             let keys = KeyTable(
                 store: ClientKeyStore(TestDatabase.connection(configuration)), clock: processClock,
                 isRead: Health(instant: { .now }).readinessCheck("keys"), logger: logger)
-            let horizon = EventHorizon(database: database, logger: logger)
+            let horizon = EventHorizon(database: database, instant: { .now }, logger: logger)
             let definitions = DefinitionTable(
                 database: database, isRead: Health(instant: { .now }).readinessCheck("definitions"), logger: logger)
             let looks = Looks()

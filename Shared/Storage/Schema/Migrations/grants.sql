@@ -81,8 +81,8 @@ begin
                             then role_name in ('storekeeper_scheduler', 'storekeeper_operator')
                         when p.proname in ('erase_account', 'sweep_erased_account')
                             then role_name in ('storekeeper_operator', 'storekeeper_api', 'storekeeper_console')
-                        -- Names who holds a lock.
-                        when p.proname = 'blocked_sessions' then role_name not in ('storekeeper_api', 'storekeeper_analyst')
+                        -- They name who holds a lock, and who writes.
+                        when p.proname in ('blocked_sessions', 'oldest_writer') then role_name not in ('storekeeper_api', 'storekeeper_analyst')
                         when p.proname = 'set_product_durations'
                             then role_name in ('storekeeper_operator', 'storekeeper_api')
                         when p.proname in ('make_webhook_days', 'drop_webhook_days')
@@ -104,7 +104,8 @@ begin
         end loop;
     end loop;
 
-    -- For blocked_sessions(), which names who holds a lock. Without it the function names the session and not its statement.
+    -- For blocked_sessions(), which names who holds a lock, and oldest_writer(). Without it they name the session and neither its
+    -- statement nor its times.
     begin
         if not pg_has_role('storekeeper_migrator', 'pg_read_all_stats', 'member') then
             grant pg_read_all_stats to storekeeper_migrator;

@@ -104,6 +104,34 @@ struct StatusTests {
         }
     }
 
+    @Test func `status names the transaction that has written and not ended, for which the feed of events waits`()
+        async throws
+    {
+        try await TestDatabase.use { database async throws in
+            let holder = TestDatabase.connection(database)
+            try await holder.run(unsafeScript: "begin; select pg_current_xact_id()")
+            let process = try await holder.backendProcess()
+            let ledger = SampleLedger(connection: TestDatabase.connection(database))
+            let stored = Date().addingTimeInterval(60)
+            try await ledger.add(SampleLedger.bought, "SUBSCRIBED", nil, at: stored, product: "pro.monthly")
+            var environment = database.environment
+            environment["KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:1"
+            func screen() async -> String {
+                await CommandOutcome.of(Self.status, environment: environment, now: stored).text
+            }
+            // A transaction of another test, on the same server, may be older; it ends soon.
+            let deadline = ContinuousClock.now + .hangLimit
+            var text = await screen()
+            while !text.contains("session \(process) "), ContinuousClock.now < deadline { text = await screen() }
+            #expect(text.contains("! GET /v1/events shows no event that was stored within the last"), "\(text)")
+            #expect(text.contains("session \(process) (user "), "\(text)")
+            #expect(text.contains("select pg_terminate_backend(\(process))"), "\(text)")
+            try await holder.run(unsafeScript: "rollback")
+            let after = await screen()
+            #expect(!after.contains("session \(process) "), "\(after)")
+        }
+    }
+
     @Test func `status answers at the time limit where Postgres accepts connections and says nothing`() async throws {
         let silent = try SilentServer()
         let broker = try DevelopmentBroker(routes: Topics.all)

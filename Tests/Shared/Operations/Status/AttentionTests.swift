@@ -69,6 +69,23 @@ struct AttentionTests {
         #expect(Self.report { $0.figures = .init() } == [])
     }
 
+    @Test func `Attention names the transaction for which the feed of events has waited for more than 30 seconds`() {
+        func sentences(for seconds: Double) -> [String] {
+            Self.report {
+                $0.feedBlocker = .init(
+                    since: Self.now.addingTimeInterval(-seconds), by: "session 7 (user ann) has not ended",
+                    remedy: "select pg_terminate_backend(7)")
+            }
+        }
+        #expect(sentences(for: 29) == [])
+        #expect(sentences(for: 120).count == 1)
+        #expect(
+            sentences(for: 120).first?.hasPrefix("GET /v1/events shows no event that was stored within the last 2 min")
+                == true)
+        #expect(
+            sentences(for: 120).first?.hasSuffix("has not ended; end it, or select pg_terminate_backend(7)") == true)
+    }
+
     @Test func `Attention waits for the first minute of a new pipeline's receivers`() {
         let sentences = Self.report {
             $0.receivers = .read([])
@@ -156,7 +173,7 @@ struct AttentionTests {
                 }
             ),
             (
-                "App Store Connect sends version 1 of the notifications of app in Production (3 within 24 hours, the last 60 s",
+                "App Store Connect sends version 1 of the notifications of app in Production (3 within 24 hours, the last 60 s ago)",
                 {
                     $0.version1 = [
                         .init(
