@@ -84,7 +84,7 @@ struct RefundScreens: Sendable {
         let position = Self.position(request)
         let (open, previews, entries, scope, outcomes) = try await console.database.withConnection { connection in
             let pages = RefundRequestPages(connection)
-            let undecided = try await Self.undecided(pages, at: now)
+            let undecided = try await pages.undecided(limit: Self.limit, at: now)
             // What the policy says holds the customer's usage.
             let previews = masking.isOn ? [:] : try await pages.previews(undecided, at: now)
             let scope = Scope(try await ConsolePages(connection).apps(), request)
@@ -116,17 +116,6 @@ struct RefundScreens: Sendable {
                 outcomesOf: scope.app.map { "\($0.bundleId) in \($0.environment.rawValue)" } ?? "",
                 choices: scope.choices, hasChoices: scope.choices.count > 1,
                 command: "storekeeper refunds list" + (state.map { " --state \($0.rawValue)" } ?? "")), request)
-    }
-
-    /// Requests that may still be answered by hand, the next deadline first.
-    private static func undecided(
-        _ pages: RefundRequestPages, at now: Date
-    ) async throws -> [RefundRequestPages.Entry] {
-        var entries: [RefundRequestPages.Entry] = []
-        for state in [RefundState.open, .waiting, .withheld] {
-            entries += try await pages.page(in: nil, state: state, limit: limit, at: now)
-        }
-        return entries.filter { $0.outcome == nil && $0.deadline > now }.sorted { $0.deadline < $1.deadline }
     }
 
     private static func states(_ current: RefundState?) -> [State] {

@@ -111,11 +111,26 @@ package struct RefundRequestPages: Sendable {
         purchase: String? = nil, after position: (requestedAt: Date, transactionId: String)? = nil, limit: Int,
         at now: Date
     ) async throws -> [Entry] {
-        try await connection.execute(
-            environment != nil && bundleIds != nil ? Self.ofApps : Self.list, environment?.rawValue, bundleIds,
-            state?.rawValue, purchase, nil as String?,
+        let statement =
+            switch (environment != nil, bundleIds != nil, purchase != nil, state) {
+            case (true, _, true, _): Self.ofPurchase
+            case (true, true, _, .open?): Self.openOfApps
+            case (true, true, _, _): Self.ofApps
+            case (_, _, _, .open?): Self.ofOpen
+            default: Self.list
+            }
+        return try await connection.execute(
+            statement, environment?.rawValue, bundleIds, state?.rawValue, purchase, nil as String?,
             position?.requestedAt,
             position?.transactionId, Int64(limit), now
+        ).map { row in try Entry(row) }
+    }
+
+    /// Requests of all apps that may still be answered, by hand too: open, waiting or withheld, the next deadline first.
+    package func undecided(limit: Int, at now: Date) async throws -> [Entry] {
+        try await connection.execute(
+            Self.answerable, nil as String?, nil as [String]?, nil as String?, nil as String?, nil as String?,
+            nil as Date?, nil as String?, Int64(limit), now
         ).map { row in try Entry(row) }
     }
 
@@ -161,25 +176,37 @@ package struct RefundRequestPages: Sendable {
         return previews
     }
 
-    static let statements = [list, ofApps, ofTransaction, decisions, account]
+    static let statements = [
+        list, ofApps, ofOpen, openOfApps, answerable, ofPurchase, ofTransaction, decisions, account,
+    ]
 
     private static let isOpen = "request.requested_at > coalesce(request.outcome_at, '-infinity')"
 
     private static let list = listed("refund-request-list", [])
 
     /// A plan that is made once finds rows by an index only where its condition cannot be absent.
-    private static let ofApps = listed("refund-request-list-apps", [Selection.environment, Selection.app])
-    private static let ofTransaction = listed(
-        "refund-request-find", [Selection.environment, Selection.transaction])
+    private static let ofApps = listed("refund-request-list-apps", [.environment, .app])
+    private static let ofOpen = listed("refund-request-list-open", [.time])
+    private static let openOfApps = listed("refund-request-list-apps-open", [.environment, .app, .time])
+    private static let answerable = listed(
+        "refund-request-list-undecided", [.time], order: "requested_at, transaction_id",
+        states: "state in ('open', 'waiting', 'withheld') and $3::text is null", first: "null")
+    private static let ofPurchase = listed("refund-request-list-purchase", [.environment, .purchase])
+    private static let ofTransaction = listed("refund-request-find", [.environment, .transaction])
 
     private enum Selection: CaseIterable {
-        case environment, app, transaction
+        case environment, app, purchase, transaction
+        /// Apple takes an answer yet.
+        case time
 
-        var value: String {
+        /// What selects where it is not null; nil: nothing does.
+        var value: String? {
             switch self {
             case .environment: "$1::text"
             case .app: "$2::text[]"
+            case .purchase: "$4::text"
             case .transaction: "$5::text"
+            case .time: nil
             }
         }
 
@@ -187,15 +214,27 @@ package struct RefundRequestPages: Sendable {
             switch self {
             case .environment: "request.environment = $1::text::store_environment"
             case .app: "request.bundle_id = any ($2::text[])"
+            case .purchase: "request.original_transaction_id = $4::text"
             case .transaction: "request.transaction_id = $5::text"
+            case .time: "request.requested_at > $9::timestamptz - interval '12 hours' and \(RefundRequestPages.isOpen)"
             }
         }
     }
 
-    /// - Parameter given: what is never null; the rest selects where it is not null.
-    private static func listed(_ name: StaticString, _ given: Set<Selection>) -> Statement {
+    /// - Parameters:
+    ///   - given: what is never null; the rest selects where it is not null.
+    ///   - states: which states are listed.
+    ///   - first: the number of rows of which answers are looked up; null is all until enough are found.
+    private static func listed(
+        _ name: StaticString, _ given: Set<Selection>, order: String = "requested_at desc, transaction_id desc",
+        states: String = "$3::text is null or state = $3::text",
+        first: String = "case when $3::text is null then $8::bigint end"
+    ) -> Statement {
         let selections = Selection.allCases
-            .map { given.contains($0) ? $0.condition : "(\($0.value) is null or \($0.condition))" }
+            .compactMap { selection in
+                given.contains(selection)
+                    ? selection.condition : selection.value.map { "(\($0) is null or \(selection.condition))" }
+            }
             .joined(separator: " and ")
         return Statement(
             name,
@@ -218,7 +257,15 @@ package struct RefundRequestPages: Sendable {
                                 and request.requested_at > $9::timestamptz - interval '12 hours' then 'open'
                             else 'unanswered'
                         end as state
-                    from refund_request request
+                    from (
+                        select *
+                        from refund_request request
+                        where request.requested_at is not null and \(selections)
+                            and ($6::timestamptz is null
+                                or (request.requested_at, request.transaction_id) < ($6::timestamptz, $7::text))
+                        order by \(order)
+                        limit \(first)
+                    ) as request
                     left join transaction held
                         on held.environment = request.environment and held.transaction_id = request.transaction_id
                     left join lateral (
@@ -230,13 +277,9 @@ package struct RefundRequestPages: Sendable {
                         order by decided.decided_at desc, decided.id desc
                         limit 1
                     ) as answer on true
-                    where request.requested_at is not null and \(selections)
-                        and ($4::text is null or request.original_transaction_id = $4::text)
-                        and ($6::timestamptz is null
-                            or (request.requested_at, request.transaction_id) < ($6::timestamptz, $7::text))
                 ) as request
-                where $3::text is null or state = $3::text
-                order by requested_at desc, transaction_id desc
+                where \(states)
+                order by \(order)
                 limit $8::bigint
                 """)
     }

@@ -36,6 +36,28 @@ import Testing
         }
     }
 
+    @Test func `Support sees the request whose time is over first, however many are newer`() async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fillRefunds(console)
+            try await console.withOwner { connection in
+                let now = Int64(RunningConsole.now.timeIntervalSince1970)
+                try await connection.run(
+                    unsafeScript: """
+                        insert into refund_request (
+                            requested_at, request_uuid, environment, transaction_id, original_transaction_id, bundle_id)
+                        select to_timestamp(\(now) - 3600 + number), gen_random_uuid(), 'Production', 'newer-' || number,
+                            'newer-' || number, '\(SampleContents.app)'
+                        from generate_series(1, 150) as number
+                        union all
+                        select to_timestamp(\(now) - 11 * 3600), gen_random_uuid(), 'Production', 'urgent', 'urgent',
+                            '\(SampleContents.app)'
+                        """)
+            }
+            let cookie = try await console.signedIn(role: "support")
+            #expect(try await console.get("/refunds", cookie: cookie).text.contains("/refunds/Production/urgent"))
+        }
+    }
+
     @Test func `Support answers by hand once, after a dry run, with a reason in the audit log`() async throws {
         try await RunningConsole.with { console in
             try await SampleContents.fillRefunds(console)

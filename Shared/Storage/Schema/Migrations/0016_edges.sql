@@ -295,3 +295,6 @@ as $$
     order by age(transaction_id) desc
     limit 1
 $$;
+
+-- Lists of requests begin at one end of time and stop: at the newest, or at what Apple still takes an answer to.
+create index refund_request_newest on refund_request (requested_at, transaction_id) where requested_at is not null;

@@ -1,0 +1,75 @@
+import Contracts
+import Foundation
+import Postgres
+import Refunds
+import TestSupport
+import Testing
+
+@testable import Storage
+
+@Suite struct RefundRequestPagesTests {
+    @Test func `The requests that may still be answered are those with the next deadline, however many are newer`()
+        async throws
+    {
+        try await RefundFixture.use { fixture async throws in
+            for transaction in 2...6 {
+                try await fixture.apply(
+                    "CONSUMPTION_REQUEST", minute: Double(transaction * 10), transaction: "\(transaction)",
+                    seed: UInt64(transaction))
+            }
+            let pages = RefundRequestPages(fixture.connection)
+            func undecided(_ limit: Int, _ minute: Double) async throws -> [String] {
+                try await pages.undecided(limit: limit, at: RefundFixture.at(minute)).map(\.key.transactionId)
+            }
+            #expect(try await undecided(3, 100) == ["1", "2", "3"])
+            // Apple decided about one of them.
+            try await fixture.apply("REFUND_DECLINED", minute: 25, transaction: "2", seed: 7)
+            #expect(try await undecided(3, 100) == ["1", "3", "4"])
+            // The time of the first is over.
+            #expect(try await undecided(100, 10 + 720) == ["3", "4", "5", "6"])
+            #expect(try await undecided(100, 60 + 720) == [])
+            #expect(try await pages.page(in: nil, state: .open, limit: 100, at: RefundFixture.at(10 + 720)).count == 4)
+        }
+    }
+
+    @Test func `A request is listed as undecided while its answer waits, and not once Apple has it`() async throws {
+        try await RefundFixture.use { fixture async throws in
+            let pages = RefundRequestPages(fixture.connection)
+            func states() async throws -> [RefundState] {
+                try await pages.undecided(limit: 10, at: RefundFixture.at(20)).map(\.state)
+            }
+            #expect(try await states() == [.open])
+            _ = try await fixture.answerByHand(15)
+            #expect(try await states() == [.waiting])
+            try await fixture.connection.run(unsafeScript: "update refund_answer set sent_at = decided_at")
+            #expect(try await states() == [])
+        }
+    }
+
+    @Test func `Lists of a purchase, of an app and of a state are parts of the list of all`() async throws {
+        try await RefundFixture.use { fixture async throws in
+            for transaction in 2...6 {
+                try await fixture.apply(
+                    "CONSUMPTION_REQUEST", minute: Double(transaction * 10), transaction: "\(transaction)",
+                    purchase: transaction < 4 ? "1" : "4", seed: UInt64(transaction))
+            }
+            let pages = RefundRequestPages(fixture.connection)
+            let now = RefundFixture.at(100)
+            func keys(_ entries: [RefundRequestPages.Entry]) -> [String] { entries.map(\.key.transactionId) }
+            #expect(keys(try await pages.page(in: nil, limit: 100, at: now)) == ["6", "5", "4", "3", "2", "1"])
+            #expect(keys(try await pages.page(in: .production, purchase: "1", limit: 2, at: now)) == ["3", "2"])
+            #expect(keys(try await pages.page(in: .sandbox, purchase: "1", limit: 2, at: now)) == [])
+            for state in [RefundState?.none, .open] {
+                let apps = try await pages.page(
+                    in: .production, of: [RefundFixture.app], state: state, limit: 4, at: now)
+                #expect(keys(apps) == ["6", "5", "4", "3"])
+                let last = try #require(apps.last)
+                let rest = try await pages.page(
+                    in: .production, of: [RefundFixture.app], state: state,
+                    after: (last.requestedAt, last.key.transactionId), limit: 4, at: now)
+                #expect(keys(rest) == ["2", "1"])
+            }
+            #expect(keys(try await pages.page(in: .production, of: ["other"], state: .open, limit: 4, at: now)) == [])
+        }
+    }
+}
