@@ -56,6 +56,13 @@ struct SchedulerServices {
         PostgresConnection(context.settings.postgres(for: "scheduler"), logger: context.logger)
     }
 
+    /// Without a limit for the time of a statement, for what reads whole tables; the liveness probe ends what hangs.
+    private func connectPatiently() -> PostgresConnection {
+        var configuration = context.settings.postgres(for: "scheduler")
+        configuration.statementTimeout = nil
+        return PostgresConnection(configuration, logger: context.logger)
+    }
+
     private func fetching() -> FetchService {
         let connection = connect()
         let fetch = WindowFetch(
@@ -121,7 +128,7 @@ struct SchedulerServices {
                 try await FigureJob(store: figures, now: context.clock.now).turn()
             },
             // A connection of its own: a check reads every paid period.
-            job("figure-check", every: .seconds(600)) { [context, random, checked = connect()] in
+            job("figure-check", every: .seconds(600)) { [context, random, checked = connectPatiently()] in
                 try await FigureCheckJob(
                     store: FigureStore(checked), check: FigureCheck(checked), now: context.clock.now,
                     daysAgo: { 1 + Int(random() * 363) }, logger: context.logger

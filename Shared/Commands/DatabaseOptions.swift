@@ -31,6 +31,14 @@ package struct DatabaseOptions: ParsableArguments {
         PostgresConnection(try configuration(for: command, in: context), logger: .silent)
     }
 
+    /// A connection without a limit for the time of a statement, for what reads or writes whole tables.
+    /// - Throws: `ConfigurationProblems` where no database is configured.
+    package func patientConnection(for command: String, in context: CommandContext) throws -> PostgresConnection {
+        var configuration = try configuration(for: command, in: context)
+        configuration.statementTimeout = nil
+        return PostgresConnection(configuration, logger: .silent)
+    }
+
     /// Whether a database is configured, validly or not.
     package func isGiven(in context: CommandContext) -> Bool {
         !(url ?? context.environment["DATABASE_URL"] ?? "").allSatisfy(\.isWhitespace)

@@ -13,6 +13,9 @@ struct FigureMetrics: Sendable {
     func turn() async throws {
         let status = try await store.status()
         if let asOf = status.asOf { Metric.insightAge.gauge().record(max(0, now().timeIntervalSince(asOf))) }
+        if let since = status.uncheckedSince {
+            Metric.insightCheckAge.gauge().record(max(0, now().timeIntervalSince(since)))
+        }
         Metric.insightDifferences.gauge().record(status.differences)
     }
 }

@@ -24,7 +24,7 @@ struct InsightCheck: Subcommand {
     var day: TimeArgument?
 
     func run(in context: CommandContext) async throws {
-        let connection = try database.connection(for: "insight", in: context)
+        let connection = try database.patientConnection(for: "insight", in: context)
         let moment = day?.date(now: context.now()) ?? context.now().addingTimeInterval(-86_400)
         let end = Date(timeIntervalSince1970: ((moment.timeIntervalSince1970 / 86_400).rounded(.down) + 1) * 86_400)
         let status = try await FigureStore(connection).status()

@@ -23,7 +23,7 @@ struct InsightRebuild: Subcommand {
     var dryRun = false
 
     func run(in context: CommandContext) async throws {
-        let connection = try database.connection(for: "insight", in: context)
+        let connection = try database.patientConnection(for: "insight", in: context)
         guard !dryRun else {
             return try await RebuildFigures().plan(on: connection).show(output, in: context)
         }

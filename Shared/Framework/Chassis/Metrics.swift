@@ -295,6 +295,10 @@ extension Metric {
     public static let insightDifferences = gauge(
         "storekeeper_insight_differences",
         "Figures of monthly revenue that the last check found different from transactions and access periods.")
+    /// Before the first check, since the database got figures.
+    public static let insightCheckAge = gauge(
+        "storekeeper_insight_check_age_seconds",
+        "Time since the figures of monthly revenue were compared with transactions and access periods.")
     /// A dependency of the scheduler was unavailable.
     public static let schedulerRetries = counter(
         "storekeeper_scheduler_retries_total", "Failed turns of the scheduler, which are retried.", ["job"])
@@ -330,7 +334,7 @@ extension Metric {
         recoveryRequests,
         recoveryRequestsPostponed, notificationsMissing, incompleteDays, coverageAge, recoveryWindows, historyFetched,
         canaries, canaryTime, overdue, refundAnswers, refundsUnanswered, refundOldestWaiting, insightAge,
-        insightDifferences, schedulerRetries, spans,
+        insightDifferences, insightCheckAge, schedulerRetries, spans,
         clockDifference, ready, buildInformation,
     ]
 }

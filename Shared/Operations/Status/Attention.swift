@@ -23,6 +23,8 @@ package struct Attention: Sendable {
     package var figuring: TimeInterval = 900
     /// Acceptable age of an event that the feed does not show, seconds.
     package var deciding: TimeInterval = 30
+    /// Acceptable age of the check of the figures of revenue, which is nightly, seconds.
+    package var checking: TimeInterval = 172_800
     /// Acceptable wait for a lock, seconds.
     package var lock: TimeInterval = 1
 
@@ -222,6 +224,11 @@ package struct Attention: Sendable {
             sentences.append(
                 "the figures of revenue are as of \(TimeSpan.age(report.at.timeIntervalSince(asOf))) ago: the scheduler does not run, "
                     + "or its log says why (Job failed, job figures)")
+        }
+        if let since = figures.uncheckedSince, report.at.timeIntervalSince(since) > checking {
+            sentences.append(
+                "the figures of revenue were last checked \(TimeSpan.age(report.at.timeIntervalSince(since))) ago: the scheduler's log "
+                    + "says why (Job failed, job figure-check); storekeeper insight check")
         }
         return sentences
     }

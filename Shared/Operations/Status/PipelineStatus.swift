@@ -168,12 +168,17 @@ package struct PipelineStatus: Sendable, Encodable {
         /// Nil while they are computed for the first time.
         package var asOf: Date?
         package var checkedAt: Date?
+        /// The same; before the first check, when the database got figures.
+        package var uncheckedSince: Date?
         /// Cells that the check found different from transactions and access periods.
         package var differences: Int64 = 0
 
-        package init(asOf: Date? = nil, checkedAt: Date? = nil, differences: Int64 = 0) {
+        package init(
+            asOf: Date? = nil, checkedAt: Date? = nil, uncheckedSince: Date? = nil, differences: Int64 = 0
+        ) {
             self.asOf = asOf
             self.checkedAt = checkedAt
+            self.uncheckedSince = uncheckedSince
             self.differences = differences
         }
     }

@@ -108,7 +108,8 @@ package struct StatusReader: Sendable {
     private func figures(_ connection: PostgresConnection) async throws -> PipelineStatus.Figures {
         let status = try await FigureStore(connection).status()
         return PipelineStatus.Figures(
-            asOf: status.asOf, checkedAt: status.checkedAt, differences: status.differences)
+            asOf: status.asOf, checkedAt: status.checkedAt, uncheckedSince: status.uncheckedSince,
+            differences: status.differences)
     }
 
     private func webhooks(_ connection: PostgresConnection) async throws -> [PipelineStatus.Webhook] {

@@ -123,42 +123,55 @@ package struct FigureCheck: Sendable {
             group by environment, bundle_id, currency, product_id, storefront
             """)
 
-    /// The purchases that are left out of `running`.
-    private static let waits = """
-        exists (
-            select
-            from insight_change change
-            where change.environment = purchase.environment
-                and change.original_transaction_id = purchase.original_transaction_id)
-        or exists (
-            select
-            from insight_purchase due
-            where due.environment = purchase.environment
-                and due.original_transaction_id = purchase.original_transaction_id and due.next_at < $1::timestamptz)
-        """
-
+    /// Of the purchases that are left out of `running`; there are few of them, so their movements are looked up.
     private static let waiting = Statement(
         "figure-check-waiting",
         unsafeSQL: """
+            with waiting as materialized (
+                select environment, original_transaction_id
+                from insight_change
+                union
+                select environment, original_transaction_id
+                from insight_purchase
+                where next_at < $1::timestamptz
+            )
             select \(cell), sum(amount)::bigint as amount
-            from mrr_movement purchase
-            where at < $1::timestamptz and (\(waits))
+            from waiting
+            join mrr_movement using (environment, original_transaction_id)
+            where at < $1::timestamptz
             group by environment, bundle_id, currency, product_id, storefront
             """)
 
     /// Apple signs one moment with and without a fraction of a second, so a period that ended within the last second may still count.
+    /// Offset 0 makes the planner look up each purchase of the page; a join would read the tables from their beginning for every page.
     private static let running = Statement(
         "figure-check-running",
-        unsafeSQL: """
-            select distinct environment::text as environment, environment as place, original_transaction_id
+        """
+        select place::text as environment, original_transaction_id
+        from (
+            select distinct environment as place, original_transaction_id
             from access_period purchase
             where reason = 'transaction' and lower(period) < $1::timestamptz
                 and (upper_inf(period) or upper(period) > $1::timestamptz - interval '1 second')
                 and (environment, original_transaction_id) > ($2::text::store_environment, $3::text)
-                and not (\(waits))
-            order by place, original_transaction_id
+                and not exists (
+                    select
+                    from insight_change change
+                    where change.environment = purchase.environment
+                        and change.original_transaction_id = purchase.original_transaction_id
+                    offset 0)
+                and not exists (
+                    select
+                    from insight_purchase due
+                    where due.environment = purchase.environment
+                        and due.original_transaction_id = purchase.original_transaction_id
+                        and due.next_at < $1::timestamptz
+                    offset 0)
+            order by environment, original_transaction_id
             limit $4::bigint
-            """)
+        ) as page
+        order by place, original_transaction_id
+        """)
 
     private static let record = Statement(
         "figure-check-record",

@@ -155,7 +155,11 @@ extension FigureStore {
         """
 
     static let status = Statement(
-        "figures-status", "select as_of, checked_at, differences from insight_position")
+        "figures-status",
+        """
+        select as_of, checked_at, coalesce(checked_at, created_at) as unchecked_since, differences
+        from insight_position
+        """)
 
     static let clearDays = Statement("figures-clear-days", "delete from insight_day")
 

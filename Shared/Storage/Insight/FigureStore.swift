@@ -87,6 +87,8 @@ package struct FigureStore: Sendable {
         package var asOf: Date?
         /// When they were last compared with transactions and access periods.
         package var checkedAt: Date?
+        /// The same; before the first time, when the database got figures.
+        package var uncheckedSince: Date?
         /// Found then.
         package var differences: Int64
     }
@@ -95,7 +97,7 @@ package struct FigureStore: Sendable {
         guard let row = try await connection.execute(Self.status).first else { return Status(differences: 0) }
         return Status(
             asOf: try row.optional("as_of"), checkedAt: try row.optional("checked_at"),
-            differences: try row.value("differences"))
+            uncheckedSince: try row.optional("unchecked_since"), differences: try row.value("differences"))
     }
 
     /// Adds up the days again from what each purchase added to them, and has the figures of every purchase computed again.

@@ -79,6 +79,7 @@ create table insight_reported (
 create table insight_position (
     as_of timestamptz, -- every change that was committed by then is in the figures; null: they are not complete yet
     checked_at timestamptz, -- when they were last compared with transactions and access periods
+    created_at timestamptz not null default now(), -- before the first comparison, its age counts from here
     differences bigint not null default 0, -- found then
     is_only boolean primary key default true check (is_only)
 );

@@ -17,11 +17,13 @@ import Testing
                 logger: SchedulerFixture.logger)
             try await check.turn()
             #expect(try await store.status().checkedAt == nil)
+            #expect(try await store.status().uncheckedSince != nil)
             try await FigureJob(store: store, now: { clock.now }).turn()
             #expect(try await store.status().asOf == clock.now)
             try await check.turn()
             let first = clock.now
             #expect(try await store.status().checkedAt == first)
+            #expect(try await store.status().uncheckedSince == first)
             #expect(try await store.status().differences == 0)
             clock.advance(by: .seconds(3600))
             try await FigureJob(store: store, now: { clock.now }).turn()

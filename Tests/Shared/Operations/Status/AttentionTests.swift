@@ -66,6 +66,11 @@ struct AttentionTests {
         #expect(late.count == 1 && late[0].hasPrefix("the figures of revenue are as of 16 min"))
         let wrong = Self.report { $0.figures = .init(asOf: Self.now, checkedAt: Self.now, differences: 2) }
         #expect(wrong.count == 1 && wrong[0].hasPrefix("the last check found 2 figures"))
+        let unchecked = Self.report {
+            $0.figures = .init(asOf: Self.now, uncheckedSince: Self.now.addingTimeInterval(-3 * 86_400))
+        }
+        #expect(unchecked.count == 1 && unchecked[0].hasPrefix("the figures of revenue were last checked 3 d"))
+        #expect(Self.report { $0.figures = .init(uncheckedSince: Self.now.addingTimeInterval(-86_400)) } == [])
         #expect(Self.report { $0.figures = .init() } == [])
     }
 
