@@ -31,12 +31,16 @@ package struct FigureReportStore: Sendable {
             query.environment.rawValue, query.bundleIds, query.days.lowerBound, query.days.upperBound,
             query.interval.rawValue, dimensions, Int64(limit) + 1,
         ]
+        let isOfApps = query.bundleIds != nil
         var commands = [
             Command(FigureStore.status),
-            Command(Self.complete, all: Array(common.prefix(4))),
-            Command(Self.sums, all: common + [query.name.kinds, query.name == .retention]),
+            Command(isOfApps ? Self.complete.ofApps : Self.complete.all, all: Array(common.prefix(4))),
+            Command(
+                isOfApps ? Self.sums.ofApps : Self.sums.all, all: common + [query.name.kinds, query.name == .retention]),
         ]
-        if query.name == .churn { commands.append(Command(Self.lost, all: common)) }
+        if query.name == .churn {
+            commands.append(Command(isOfApps ? Self.lost.ofApps : Self.lost.all, all: common))
+        }
         let rows = try await connection.pipeline(commands)
         guard rows.dropFirst(2).allSatisfy({ $0.count <= limit }) else { throw FigureReport.TooLarge(limit: limit) }
         return Reading(
@@ -86,7 +90,32 @@ package struct FigureReportStore: Sendable {
         var count: Int64
     }
 
-    static let statements = [sums, lost, complete]
+    static let statements = [sums, lost, complete].flatMap { [$0.all, $0.ofApps] }
+
+    /// A plan that is made once, perhaps while a table is empty, looks up an app's rows only where it is made to: by one condition for each
+    /// app, with offset 0, which keeps the planner from choosing another way.
+    private struct Scoped {
+        let all: Statement
+        let ofApps: Statement
+
+        /// - Parameters:
+        ///   - rows: selects rows of a table, up to the last condition.
+        ///   - sql: the statement, from those rows.
+        init(_ all: StaticString, ofApps: StaticString, rows: String, sql: (_ rows: String) -> String) {
+            self.all = Statement(all, unsafeSQL: sql("(\n\(rows)\n    and $2::text[] is null\n) as held"))
+            self.ofApps = Statement(
+                ofApps,
+                unsafeSQL: sql(
+                    """
+                    (select distinct asked from unnest($2::text[]) as asked) as app
+                    cross join lateral (
+                    \(rows)
+                        and bundle_id = asked
+                    offset 0
+                    ) as held
+                    """))
+        }
+    }
 
     /// The cell of a row; a dimension that was not asked for is empty.
     private static let cell = """
@@ -101,59 +130,76 @@ package struct FigureReportStore: Sendable {
 
     /// Movements add up from the beginning, so those before the first day are one span of their own. Of retention each day is read, because
     /// each had another time.
-    private static let sums = Statement(
-        "figure-report-sums",
-        unsafeSQL: """
-            select span, kind, step, \(cellNames), sum(amount)::bigint as amount,
-                sum(revenuecat_amount)::bigint as revenuecat_amount, sum(purchases)::bigint as purchases,
-                sum(count)::bigint as count
-            from (
-                select case
-                        when day >= ($3::timestamptz at time zone 'UTC')::date then
-                            date_trunc(case when $9::boolean then 'day' else $5::text end, day::timestamp) at time zone 'UTC'
-                    end as span, kind, step::bigint as step, \(cell), amount, revenuecat_amount, purchases, count
-                from insight_day
-                where environment = $1::text::store_environment and ($2::text[] is null or bundle_id = any ($2::text[]))
-                    and kind = any ($8::text[]) and day < ($4::timestamptz at time zone 'UTC')::date
-                    and (day >= ($3::timestamptz at time zone 'UTC')::date
-                        or kind in ('new', 'expansion', 'contraction', 'churn', 'reactivation'))
-            ) as figure
-            group by span, kind, step, \(cellNames)
-            order by span nulls first, \(cellNames), kind, step
-            limit $7::bigint
-            """)
+    private static let sums = Scoped(
+        "figure-report-sums", ofApps: "figure-report-sums-apps",
+        rows: """
+            select *
+            from insight_day
+            where environment = $1::text::store_environment and kind = any ($8::text[])
+                and day < ($4::timestamptz at time zone 'UTC')::date
+                and (day >= ($3::timestamptz at time zone 'UTC')::date
+                    or kind in ('new', 'expansion', 'contraction', 'churn', 'reactivation'))
+            """
+    ) { rows in
+        """
+        select span, kind, step, \(cellNames), sum(amount)::bigint as amount,
+            sum(revenuecat_amount)::bigint as revenuecat_amount, sum(purchases)::bigint as purchases,
+            sum(count)::bigint as count
+        from (
+            select case
+                    when day >= ($3::timestamptz at time zone 'UTC')::date then
+                        date_trunc(case when $9::boolean then 'day' else $5::text end, day::timestamp) at time zone 'UTC'
+                end as span, kind, step::bigint as step, \(cell), amount, revenuecat_amount, purchases, count
+            from \(rows)
+        ) as figure
+        group by span, kind, step, \(cellNames)
+        order by span nulls first, \(cellNames), kind, step
+        limit $7::bigint
+        """
+    }
 
     /// Purchases that earned at the beginning of a span and not at its end.
-    private static let lost = Statement(
-        "figure-report-lost",
-        unsafeSQL: """
-            select span, 'lost' as kind, 0::bigint as step, \(cellNames), 0::bigint as amount, 0::bigint as revenuecat_amount,
-                0::bigint as purchases, count(*)::bigint as count
-            from (
-                select date_trunc($5::text, at at time zone 'UTC') at time zone 'UTC' as span, original_transaction_id, \(cell),
-                    sum(purchases) as change
-                from mrr_movement
-                where environment = $1::text::store_environment and ($2::text[] is null or bundle_id = any ($2::text[]))
-                    and at >= $3::timestamptz and at < $4::timestamptz
-                group by span, original_transaction_id, \(cellNames)
-                having sum(purchases) < 0
-            ) as purchase
-            group by span, \(cellNames)
-            limit $7::bigint
-            """)
+    private static let lost = Scoped(
+        "figure-report-lost", ofApps: "figure-report-lost-apps",
+        rows: """
+            select *
+            from mrr_movement
+            where environment = $1::text::store_environment and at >= $3::timestamptz and at < $4::timestamptz
+            """
+    ) { rows in
+        """
+        select span, 'lost' as kind, 0::bigint as step, \(cellNames), 0::bigint as amount, 0::bigint as revenuecat_amount,
+            0::bigint as purchases, count(*)::bigint as count
+        from (
+            select date_trunc($5::text, at at time zone 'UTC') at time zone 'UTC' as span, original_transaction_id, \(cell),
+                sum(purchases) as change
+            from \(rows)
+            group by span, original_transaction_id, \(cellNames)
+            having sum(purchases) < 0
+        ) as purchase
+        group by span, \(cellNames)
+        limit $7::bigint
+        """
+    }
 
     /// The days that are complete of every app.
-    private static let complete = Statement(
-        "figure-report-complete",
+    private static let complete = Scoped(
+        "figure-report-complete", ofApps: "figure-report-complete-apps",
+        rows: """
+            select *
+            from coverage_day
+            where environment = $1::text::store_environment
+                and day >= ($3::timestamptz at time zone 'UTC')::date and day < ($4::timestamptz at time zone 'UTC')::date
+            """
+    ) { rows in
         """
         select day::timestamp at time zone 'UTC' as day
-        from coverage_day
-        where environment = $1::text::store_environment and ($2::text[] is null or bundle_id = any ($2::text[]))
-            and day >= ($3::timestamptz at time zone 'UTC')::date and day < ($4::timestamptz at time zone 'UTC')::date
+        from \(rows)
         group by day
         having bool_and(completed_at is not null)
-            and count(*) >= coalesce(array_length($2::text[], 1), 1)
-        """)
+            and count(*) >= greatest((select count(distinct asked) from unnest($2::text[]) as asked), 1)
+        """
+    }
 }
 
 extension FigureReportStore.Sum {

@@ -152,6 +152,32 @@ import Testing
         #expect(table.rows.last?.values.first?.value == .count(Int64(days - 1)))
     }
 
+    /// As a service makes it, before there are figures.
+    @Test(arguments: FigureReportStore.statements.filter { $0.name?.hasSuffix("-apps") ?? false })
+    func `The plan that is made once reads an app's figures by an index`(statement: Statement) async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            let types = [
+                "text", "text[]", "timestamptz", "timestamptz", "text", "text[]", "bigint", "text[]", "boolean",
+            ]
+            let values = [
+                "'Production'", "'{a}'", "'2026-01-01'", "'2026-02-01'", "'month'", "'{}'", "1", "'{new}'", "false",
+            ]
+            let count = (1...9).last { statement.sql.contains("$\($0)") } ?? 0
+            try await connection.run(
+                unsafeScript: """
+                    set plan_cache_mode = force_generic_plan;
+                    set enable_seqscan = off;
+                    prepare asked (\(types.prefix(count).joined(separator: ", "))) as \(statement.sql)
+                    """)
+            let plan = try await connection.execute(
+                Statement(unsafeSQL: "explain execute asked (\(values.prefix(count).joined(separator: ", ")))")
+            ).map { row in try row.value(at: 0, as: String.self) }
+            let conditions = plan.filter { $0.contains("Index Cond") }
+            #expect(!conditions.isEmpty && conditions.allSatisfy { $0.contains("(bundle_id = ") }, "\(plan)")
+        }
+    }
+
     @Test func `A row is complete when every day of it is, in every app that was asked for`() async throws {
         try await Self.use { store, connection async throws in
             try await connection.run(
