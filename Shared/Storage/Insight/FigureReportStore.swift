@@ -34,7 +34,9 @@ package struct FigureReportStore: Sendable {
         let isOfApps = query.bundleIds != nil
         var commands = [
             Command(FigureStore.status),
-            Command(isOfApps ? Self.complete.ofApps : Self.complete.all, all: Array(common.prefix(4))),
+            isOfApps
+                ? Command(Self.completeOfApps, all: Array(common.prefix(4)))
+                : Command(Self.completeOfAll, query.environment.rawValue, query.days.lowerBound, query.days.upperBound),
             Command(
                 isOfApps ? Self.sums.ofApps : Self.sums.all, all: common + [query.name.kinds, query.name == .retention]),
         ]
@@ -90,7 +92,7 @@ package struct FigureReportStore: Sendable {
         var count: Int64
     }
 
-    static let statements = [sums, lost, complete].flatMap { [$0.all, $0.ofApps] }
+    static let statements = [sums, lost].flatMap { [$0.all, $0.ofApps] } + [completeOfAll, completeOfApps]
 
     /// A plan that is made once, perhaps while a table is empty, looks up an app's rows only where it is made to: by one condition for each
     /// app, with offset 0, which keeps the planner from choosing another way.
@@ -182,24 +184,51 @@ package struct FigureReportStore: Sendable {
         """
     }
 
-    /// The days that are complete of every app.
-    private static let complete = Scoped(
-        "figure-report-complete", ofApps: "figure-report-complete-apps",
-        rows: """
-            select *
-            from coverage_day
+    /// The days that are complete of every app that has figures, and incomplete of none.
+    private static let completeOfAll = Statement(
+        "figure-report-complete",
+        """
+        with recursive known as (
+            (select bundle_id
+            from insight_day
             where environment = $1::text::store_environment
-                and day >= ($3::timestamptz at time zone 'UTC')::date and day < ($4::timestamptz at time zone 'UTC')::date
-            """
-    ) { rows in
+            order by bundle_id
+            limit 1)
+            union all
+            select (
+                select figure.bundle_id
+                from insight_day figure
+                where figure.environment = $1::text::store_environment and figure.bundle_id > known.bundle_id
+                order by figure.bundle_id
+                limit 1)
+            from known
+            where known.bundle_id is not null
+        )
+        select day::timestamp at time zone 'UTC' as day
+        from coverage_day covered
+        left join known on known.bundle_id = covered.bundle_id
+        where environment = $1::text::store_environment
+            and day >= ($2::timestamptz at time zone 'UTC')::date and day < ($3::timestamptz at time zone 'UTC')::date
+        group by day
+        having bool_and(completed_at is not null) and count(known.bundle_id) >= (select count(bundle_id) from known)
+        """)
+
+    /// The days that are complete of each of some apps.
+    private static let completeOfApps = Statement(
+        "figure-report-complete-apps",
         """
         select day::timestamp at time zone 'UTC' as day
-        from \(rows)
+        from (select distinct asked from unnest($2::text[]) as asked) as app
+        cross join lateral (
+            select day, completed_at
+            from coverage_day
+            where environment = $1::text::store_environment and bundle_id = asked
+                and day >= ($3::timestamptz at time zone 'UTC')::date and day < ($4::timestamptz at time zone 'UTC')::date
+            offset 0
+        ) as covered
         group by day
-        having bool_and(completed_at is not null)
-            and count(*) >= greatest((select count(distinct asked) from unnest($2::text[]) as asked), 1)
-        """
-    }
+        having count(completed_at) = (select count(distinct asked) from unnest($2::text[]) as asked)
+        """)
 }
 
 extension FigureReportStore.Sum {

@@ -194,6 +194,26 @@ import Testing
             var both = query
             both.bundleIds = [Self.app, "com.example.other"]
             #expect(try await store.report(both).rows.map(\.isComplete) == [false, false, false])
+            // All apps are those that have figures, of which one is covered by nothing, and then of January.
+            both.bundleIds = nil
+            #expect(try await store.report(both).rows.map(\.isComplete) == [true, false, false])
+            try await connection.run(
+                unsafeScript: """
+                    insert into insight_day (amount, revenuecat_amount, purchases, count, day, step, environment, bundle_id, kind,
+                        currency, product_id, storefront, period, offer)
+                    values (0, 0, 0, 1, '2026-03-10', 0, 'Production', 'com.example.other', 'trialEnded', 'EUR', 'gold', 'DEU', '', '');
+                    insert into coverage_day (planned_at, completed_at, window_id, day, environment, bundle_id)
+                    select now(), now(), gen_random_uuid(), day, 'Production', 'com.example.without.sales'
+                    from generate_series(date '2026-01-01', date '2026-03-19', interval '1 day') as day
+                    """)
+            #expect(try await store.report(both).rows.map(\.isComplete) == [false, false, false])
+            try await connection.run(
+                unsafeScript: """
+                    insert into coverage_day (planned_at, completed_at, window_id, day, environment, bundle_id)
+                    select now(), now(), gen_random_uuid(), day, 'Production', 'com.example.other'
+                    from generate_series(date '2026-01-01', date '2026-01-31', interval '1 day') as day
+                    """)
+            #expect(try await store.report(both).rows.map(\.isComplete) == [true, false, false])
         }
     }
 }
