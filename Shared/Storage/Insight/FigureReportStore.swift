@@ -173,9 +173,12 @@ package struct FigureReportStore: Sendable {
         select span, 'lost' as kind, 0::bigint as step, \(cellNames), 0::bigint as amount, 0::bigint as revenuecat_amount,
             0::bigint as purchases, count(*)::bigint as count
         from (
-            select date_trunc($5::text, at at time zone 'UTC') at time zone 'UTC' as span, original_transaction_id, \(cell),
-                sum(purchases) as change
-            from \(rows)
+            select span, \(cellNames)
+            from (
+                select date_trunc($5::text, at at time zone 'UTC') at time zone 'UTC' as span, original_transaction_id, \(cell),
+                    purchases
+                from \(rows)
+            ) as movement
             group by span, original_transaction_id, \(cellNames)
             having sum(purchases) < 0
         ) as purchase

@@ -42,6 +42,31 @@ import Testing
             event: event, position: LogPosition(topic: "t", partition: 0, offset: 0))
     }
 
+    @Test func `A purchase that pays for another length is lost only where rows are told apart by it`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var dollars = try Self.period("2", 2, "2026-02-10", "2026-03-10")
+            dollars.event?.transaction?.currency = "USD"
+            let entries = [
+                try Self.period("1", 1, "2026-01-10", "2026-02-10"),
+                try Self.period("1", 2, "2026-02-10", "2027-02-10", price: 120_000, product: "yearly"),
+                try Self.period("2", 1, "2026-01-10", "2026-02-10"), dollars,
+            ]
+            let now = try Self.date("2026-02-20")
+            _ = try await LedgerStore(connection).apply(entries, moving: [], recordedAt: now)
+            while try await FigureStore(connection).update(at: now) {}
+            let store = FigureReportStore(connection)
+            // In euros one of two is lost.
+            #expect(
+                try await Self.lines(.churn, store, from: "2026-02-01", to: "2026-03-01") == [
+                    "02 2 1 0.500 20000 10000 0.500 0.500", "02 0 0 - 0 0 - -",
+                ])
+            #expect(
+                try await Self.lines(.churn, store, by: [.period], from: "2026-02-01", to: "2026-03-01") == [
+                    "02 P1M 2 2 1.000 20000 10000 0.500 1.000", "02 P1Y 0 0 - 0 0 - -", "02 P1M 0 0 - 0 0 - -",
+                ])
+        }
+    }
+
     /// One keeps paying, with an upgrade; one leaves and comes back; one is refunded; one only tried; one paid after its trial.
     private static func use(_ body: (FigureReportStore, PostgresConnection) async throws -> Void) async throws {
         try await LedgerStoreTests.use { connection, _ async throws in
