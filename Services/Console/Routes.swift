@@ -21,6 +21,7 @@ enum Routes {
         let audit = AuditScreen(console: console)
         let sessions = SessionScreens(console: console)
         let insight = InsightScreen(console: console)
+        let revenue = RevenueScreen(console: console)
         return Asset.all.map { asset in
             Route("GET", "/assets/\(asset.path)", nil) { _ in
                 ConsoleResponse(
@@ -74,6 +75,8 @@ enum Routes {
             Route("GET", "/audit", .viewer, audit.show),
             Route("GET", "/sessions", .admin, sessions.list),
             Route("POST", "/sessions/end", .admin, sessions.end),
+            Route("GET", "/revenue", .viewer, revenue.index),
+            Route("GET", "/revenue/{report}", .viewer, revenue.show),
             Route("GET", "/insight", .viewer, insight.index),
             Route("GET", "/insight/{report}", .viewer, insight.show),
         ]
@@ -97,6 +100,7 @@ struct HelpPage: Sendable {
         Key(keys: "g then p", does: "Pipeline"),
         Key(keys: "g then w", does: "Webhooks"),
         Key(keys: "g then r", does: "Refund requests"),
+        Key(keys: "g then m", does: "Revenue"),
         Key(keys: "g then i", does: "Insight"),
         Key(keys: "g then a", does: "Audit"),
     ]

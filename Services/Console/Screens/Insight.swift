@@ -1,4 +1,5 @@
 import Contracts
+import Operations
 import Storage
 
 import struct Foundation.UUID
@@ -96,7 +97,7 @@ struct InsightScreen: Sendable {
                     index == table.purchase ? masking.id(row[index] ?? "") : row[index] ?? ""
                 }
             }
-        let text = lines.map { $0.map(Self.field).joined(separator: ",") + "\r\n" }.joined()
+        let text = lines.map { $0.map(\.csvField).joined(separator: ",") + "\r\n" }.joined()
         return .download(text, type: "text/csv", as: "\(report.rawValue).csv")
     }
 
@@ -121,13 +122,6 @@ struct InsightScreen: Sendable {
         return Cell(
             text: masking.id(id),
             address: masking.purchase(SubscriptionKeyText(environment: app.environment.rawValue, id: id), told: told))
-    }
-
-    /// Quoted where it must be; a cell that a spreadsheet would compute is made text.
-    static func field(_ text: String) -> String {
-        let safe = text.first.map { "=+-@\t\r".contains($0) } ?? false ? "'" + text : text
-        guard safe.contains(where: { ",\"\r\n".contains($0) || $0.isNewline }) else { return safe }
-        return "\"" + safe.replacing("\"", with: "\"\"") + "\""
     }
 
     private static func title(_ report: InsightStore.Report) -> String {

@@ -67,6 +67,13 @@ enum Figures {
         return (number < 0 ? "-" : "") + String(text.reversed())
     }
 
+    /// `1,234.57 EUR`, to the hundredth of a unit.
+    static func amount(_ thousandths: Int64, _ currency: String) -> String {
+        let hundredths = (thousandths.magnitude + 5) / 10
+        let units = grouped(Int64(hundredths / 100)) + "." + String(hundredths % 100 + 100).dropFirst()
+        return (thousandths < 0 && hundredths > 0 ? "-" : "") + units + (currency.isEmpty ? "" : " \(currency)")
+    }
+
     /// `about 4.2 million`: a count of so many would take minutes.
     static func about(_ number: Int64) -> String {
         func rounded(_ unit: Int64, _ word: String) -> String {
@@ -87,17 +94,19 @@ struct Sparkline: Sendable {
     let points: String
     let label: String
 
-    /// - Parameter noun: what the figures count, for people who do not see it.
-    init?(_ values: [Double], _ noun: String) {
-        guard values.count > 1, let most = values.max() else { return nil }
-        let height = 20.0
-        let scale = most > 0 ? height / most : 0
+    /// - Parameters:
+    ///   - noun: what the figures count, for people who do not see it.
+    ///   - text: a figure as people read it.
+    init?(_ values: [Double], _ noun: String, text: (Double) -> String = { "\(Int($0.rounded()))" }) {
+        guard values.count > 1, let most = values.max(), let least = values.min() else { return nil }
+        let (height, low) = (20.0, min(0, least))
+        let scale = max(0, most) > low ? height / (max(0, most) - low) : 0
         points = values.enumerated().map { index, value in
             let x = Double(index) * 120 / Double(values.count - 1)
-            return "\((x * 10).rounded() / 10),\(((22 - value * scale) * 10).rounded() / 10)"
+            return "\((x * 10).rounded() / 10),\(((22 - (value - low) * scale) * 10).rounded() / 10)"
         }.joined(separator: " ")
         let last = values.last ?? 0
-        label = "\(noun): now \(Int(last.rounded())), at most \(Int(most.rounded()))"
+        label = "\(noun): now \(text(last)), at most \(text(most))"
     }
 }
 

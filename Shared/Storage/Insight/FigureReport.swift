@@ -1,6 +1,5 @@
 import Contracts
-
-import struct Foundation.Date
+import Foundation
 
 /// A report over the figures of revenue: rows of spans of time, in the cells that were asked for.
 package struct FigureReport: Sendable, Equatable {
@@ -29,6 +28,18 @@ package struct FigureReport: Sendable, Equatable {
     /// The length of a row's time, in UTC.
     package enum Interval: String, Sendable, CaseIterable {
         case day, month
+
+        private static let calendar: Calendar = {
+            var calendar = Calendar(identifier: .gregorian)
+            calendar.timeZone = .gmt
+            return calendar
+        }()
+
+        /// The first moment after the interval that a moment is in.
+        fileprivate func end(of start: Date) -> Date {
+            let day = start.addingTimeInterval(86_400)
+            return self == .day ? day : Self.calendar.dateInterval(of: .month, for: start)?.end ?? day
+        }
     }
 
     /// What is asked.
@@ -53,6 +64,18 @@ package struct FigureReport: Sendable, Equatable {
             self.interval = interval
             self.dimensions = name.hasAmounts ? dimensions.union([.currency]) : dimensions
             if name == .retention { self.dimensions.insert(.period) }
+        }
+
+        /// The times of its rows, in order: from the first day to the last, cut where an interval ends.
+        package var spans: [Range<Date>] {
+            var spans: [Range<Date>] = []
+            var start = days.lowerBound
+            while start < days.upperBound {
+                let next = min(interval.end(of: start), days.upperBound)
+                spans.append(start..<next)
+                start = next
+            }
+            return spans
         }
     }
 

@@ -19,35 +19,20 @@ extension FigureReportStore {
         typealias Cell = [String]
 
         private static let day: TimeInterval = 86_400
-        private static let calendar: Calendar = {
-            var calendar = Calendar(identifier: .gregorian)
-            calendar.timeZone = .gmt
-            return calendar
-        }()
 
         init(_ query: FigureReport.Query, asOf: Date?, complete: Set<Date>, limit: Int) {
             self.query = query
             self.asOf = asOf
             self.limit = limit
-            var spans: [Span] = []
-            var start = query.days.lowerBound
-            while start < query.days.upperBound {
-                let next = min(Self.end(of: start, query.interval), query.days.upperBound)
-                var isComplete = asOf.map { next <= $0 } ?? false
-                var day = start
-                while isComplete, day < next {
+            spans = query.spans.map { days in
+                var isComplete = asOf.map { days.upperBound <= $0 } ?? false
+                var day = days.lowerBound
+                while isComplete, day < days.upperBound {
                     isComplete = complete.contains(day)
                     day = day.addingTimeInterval(Self.day)
                 }
-                spans.append(Span(days: start..<next, isComplete: isComplete))
-                start = next
+                return Span(days: days, isComplete: isComplete)
             }
-            self.spans = spans
-        }
-
-        private static func end(of start: Date, _ interval: FigureReport.Interval) -> Date {
-            guard interval == .month else { return start.addingTimeInterval(day) }
-            return calendar.dateInterval(of: .month, for: start)?.end ?? start.addingTimeInterval(day)
         }
 
         /// The sums of each span by cell. Sums are by calendar month; the first span may begin within one.

@@ -65,7 +65,8 @@ import Testing
         let all = [
             "/", "/help", "/search", "/search?q=\(hostile)", "/search?q=nothing", "/search?q=MVX4Y6ZTQ1",
             "/notifications?type=\(hostile)&app=\(hostile)", "/dead-letters", "/dead-letters/list?reason=\(hostile)",
-            "/coverage", "/pipeline", "/audit?actor=\(hostile)", "/insight?scope=\(hostile)", "/notifications",
+            "/coverage", "/pipeline", "/audit?actor=\(hostile)", "/insight?scope=\(hostile)", "/revenue",
+            "/revenue/mrr?by=\(hostile)", "/notifications",
         ]
         guard role != "viewer" else { return all }
         return all + [

@@ -1,4 +1,5 @@
 import Foundation
+import Operations
 import Storage
 import Testing
 
@@ -38,8 +39,8 @@ import Testing
             #expect(file.text.contains(SampleContents.purchase))
             let ends = try await console.get("/insight/ends?scope=\(scope)", cookie: cookie)
             #expect(ends.text.contains("voluntary"))
-            #expect(InsightScreen.field("=1+1") == "'=1+1")
-            #expect(InsightScreen.field("a,\"b\"") == "\"a,\"\"b\"\"\"")
+            #expect("=1+1".csvField == "'=1+1")
+            #expect("a,\"b\"".csvField == "\"a,\"\"b\"\"\"")
         }
     }
 }

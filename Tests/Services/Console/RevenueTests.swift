@@ -1,0 +1,123 @@
+import Foundation
+import Operations
+import TestSupport
+import Testing
+
+@testable import Console
+@testable import Storage
+
+@Suite(.hangLimit) struct RevenueTests {
+    /// What one purchase added to the days, and that everything is computed.
+    private static func fill(_ console: RunningConsole) async throws {
+        try await SampleContents.fill(console)
+        let connection = TestDatabase.connection(console.database)
+        let month = FigureQuestion.text(RunningConsole.now).prefix(7)
+        try await connection.run(
+            unsafeScript: """
+                delete from insight_change;
+                update insight_position set as_of = now();
+                insert into insight_day (amount, revenuecat_amount, purchases, count, day, step, environment, bundle_id, kind,
+                    currency, product_id, storefront, period, offer)
+                select amount, amount, purchases, 1, day::date, 0, 'Production', '\(SampleContents.app)', kind, currency,
+                    case currency when 'EUR' then 'gold' else 'silver' end, 'DEU', 'P1M', ''
+                from (values
+                    ('new', 'EUR', 20000, 3, date '\(month)-01' - interval '3 months'),
+                    ('churn', 'EUR', -8000, -1, date '\(month)-01'), ('charge', 'EUR', 20000, 0, date '\(month)-01'),
+                    ('refund', 'EUR', 5000, 0, date '\(month)-01'), ('refundOfCharge', 'EUR', 5000, 0, date '\(month)-01'),
+                    ('trialPaid', 'EUR', 0, 0, date '\(month)-01'), ('trialEnded', 'EUR', 0, 0, date '\(month)-01'),
+                    ('new', 'JPY', 1600000, 1, date '\(month)-01' - interval '1 month'))
+                    as given (kind, currency, amount, purchases, day)
+                """)
+    }
+
+    @Test func `The page of revenue answers five questions, each with a page, a chart in words and a file`()
+        async throws
+    {
+        try await RunningConsole.with { console in
+            try await Self.fill(console)
+            let cookie = try await console.signedIn(role: "viewer")
+            let scope = FormFields.encode("Production \(SampleContents.app)")
+            let page = try await console.get("/revenue?scope=\(scope)", cookie: cookie)
+            #expect(page.status == 200)
+            // How much a month, why it changed, who leaves, do trials pay, what is refunded.
+            // Purchases are those of every currency; amounts are those of the currency with most of them.
+            for number in ["3", "12.00 EUR", "-8.00 EUR", "0.0 %", "50.0 %", "5.00 EUR"] {
+                #expect(page.text.contains("<span class=\"value\">\(number)</span>"), "\(number)")
+            }
+            #expect(!page.text.contains("JPY") && page.text.contains("the currency of most paying purchases"))
+            // Every number is a link, so that Tab and Enter lead to its report, as j and k do.
+            for report in ["mrr", "movements", "churn", "trials", "revenue"] {
+                #expect(page.text.contains("href=\"/revenue/\(report)?scope="), "\(report)")
+                let shown = try await console.get("/revenue/\(report)?scope=\(scope)", cookie: cookie)
+                #expect(shown.status == 200 && shown.text.contains("<table>"))
+                let file = try await console.get("/revenue/\(report).csv?scope=\(scope)", cookie: cookie)
+                #expect(file.header("content-type")?.hasPrefix("text/csv") == true)
+                #expect(file.text.hasPrefix("from,to,complete,"))
+            }
+            let revenue = try await console.get("/revenue/mrr?scope=\(scope)&by=product", cookie: cookie)
+            #expect(revenue.text.contains("<title id=\"chart-title\">Monthly revenue, gold, EUR</title>"))
+            #expect(revenue.text.contains("to 12.00 EUR in"))
+            #expect(revenue.text.contains("The line is that of most purchases: gold, EUR."))
+            #expect(revenue.text.contains("<td class=\"number\">1600.000</td>"))
+            #expect(revenue.text.contains("class=\"open\"") && revenue.text.contains("As of"))
+            #expect(try await console.get("/revenue/profit", cookie: cookie).status == 404)
+        }
+    }
+
+    @Test func `The page of revenue says in words why there is nothing`() async throws {
+        try await RunningConsole.with { console in
+            let cookie = try await console.signedIn(role: "viewer")
+            #expect(
+                try await console.get("/revenue", cookie: cookie).text.contains("No app has sent a notification yet."))
+            try await SampleContents.fill(console)
+            #expect(try await console.get("/revenue", cookie: cookie).text.contains("The figures are not complete yet"))
+            #expect(try await console.get("/revenue/mrr", cookie: cookie).text.contains("not complete yet"))
+        }
+    }
+
+    @Test func `A month without a row is a month of nothing, and the figures of another currency are not in it`()
+        async throws
+    {
+        let now = RunningConsole.now
+        let query = try FigureQuestion(.mrr, in: .production, of: nil, at: now).query
+        #expect(query.spans.count == 13)
+        func row(_ span: Int, _ currency: String, _ amount: Int64, _ purchases: Int64) -> FigureReport.Row {
+            FigureReport.Row(
+                days: query.spans[span], isComplete: true, cells: [(.currency, currency)],
+                values: [("amount", .amount(amount)), ("purchases", .count(purchases))])
+        }
+        let report = FigureReport(
+            name: .mrr, asOf: now, rows: [row(3, "EUR", 5000, 4), row(5, "EUR", 6000, 4), row(12, "JPY", 900_000, 7)])
+        let series = try #require(RevenueSeries(query, report))
+        #expect(series.cell == "EUR" && series.isOneOfSeveral)
+        #expect(series.values.map(\.number) == [0, 0, 0, 5, 0, 6, 0, 0, 0, 0, 0, 0, 0])
+        #expect(RevenueSeries(query, FigureReport(name: .mrr, asOf: now, rows: [])) == nil)
+    }
+
+    @Test func `A chart has a sentence, gaps, and tells what is not complete`() throws {
+        let chart = try #require(
+            Chart(
+                "Net",
+                [
+                    .init(name: "2026-01", number: -2, text: "-2", isComplete: true),
+                    .init(name: "2026-02", number: nil, text: "–", isComplete: true),
+                    .init(name: "2026-03", number: 6, text: "6", isComplete: false),
+                ]))
+        #expect(chart.description.hasPrefix("From -2 in 2026-01 to 6 in 2026-03, at most 6 in 2026-03."))
+        #expect(chart.points.map(\.title) == ["2026-01: -2", "2026-03: 6, not complete"])
+        #expect(chart.points.map(\.isOpen) == [false, true])
+        #expect(chart.line == "M12.0 168.0 M628.0 12.0" && chart.zero == "129.0")
+        #expect(Chart("Net", []) == nil)
+        let spark = try #require(Sparkline([-10, 0, 10], "Net"))
+        #expect(spark.points == "0.0,22.0 60.0,12.0 120.0,2.0")
+    }
+
+    @Test(
+        arguments: [
+            (12_990, "12.99 EUR"), (-1_234_567_895, "-1,234,567.90 EUR"), (4, "0.00 EUR"), (-4, "0.00 EUR"),
+            (Int64.min, "-9,223,372,036,854,775.81 EUR"),
+        ] as [(Int64, String)])
+    func `An amount is shown to the hundredth`(thousandths: Int64, text: String) {
+        #expect(Figures.amount(thousandths, "EUR") == text)
+    }
+}
