@@ -25,11 +25,12 @@ struct FigureCheckJob: Sendable {
             for difference in try await check.differences(before: end) {
                 found += 1
                 logger.error(
-                    "Figures of monthly revenue differ from what was paid; storekeeper insight check lists them",
+                    "Figures differ from what was paid; storekeeper insight check lists them",
                     metadata: [
                         "app": "\(difference.bundleId)", "environment": "\(difference.environment.rawValue)",
-                        "before": "\(end)", "paid": "\(difference.scanned)", "movements": "\(difference.moved)",
-                        "days": "\(difference.summed)",
+                        "before": "\(end)", "kind": "\(difference.kind)", "paid": "\(difference.scanned)",
+                        "movements": "\(difference.moved)",
+                        "days": "\(difference.summed)", "months": "\(difference.months)",
                     ])
             }
         }

@@ -8,11 +8,12 @@ import Storage
 /// `storekeeper insight check`: monthly revenue computed in three ways.
 struct InsightCheck: Subcommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Compare monthly revenue with what was paid.",
+        commandName: "check", abstract: "Compare the figures with what was paid.",
         discussion: """
-            Adds up, as of the end of a day (UTC), the paid periods that run, the movements before, and the sums of the days before: \
-            of each app, currency, product and storefront the three must be equal, to a thousandth of a unit of currency. Reads \
-            every paid period, in one snapshot. Exit codes: 0 equal; 1 not equal.
+            Adds up, as of the end of a day (UTC), the paid periods that run, the movements before, and the sums of the days and of \
+            the months before: of each app, currency, product and storefront the four must be equal, to a thousandth of a unit of \
+            currency. Of charges, refunds and trials the days and months must be. Reads every paid period, in one snapshot. Exit \
+            codes: 0 equal; 1 not equal.
 
             Example: storekeeper insight check --day 2026-10-31
             """)
@@ -41,8 +42,8 @@ struct InsightCheck: Subcommand {
 
     private struct Row: ListedRow {
         static let columns: [TextTable.Column] = [
-            "app", "environment", "currency", "product", "storefront", .number("paid"), .number("movements"),
-            .number("days"),
+            "app", "environment", "currency", "product", "storefront", "kind", .number("paid"), .number("movements"),
+            .number("days"), .number("months"),
         ]
 
         var app: String
@@ -50,10 +51,13 @@ struct InsightCheck: Subcommand {
         var currency: String
         var product: String
         var storefront: String
-        /// Thousandths of a unit of currency, as the two below.
-        var paid: Int64
-        var movements: Int64
+        /// `mrr`, or a kind of charge, refund or trial, of which only days and months are compared.
+        var kind: String
+        /// Thousandths of a unit of currency, as those below; trials are counted.
+        var paid: Int64?
+        var movements: Int64?
         var days: Int64
+        var months: Int64
 
         init(_ difference: FigureCheck.Difference) {
             app = difference.bundleId
@@ -61,13 +65,19 @@ struct InsightCheck: Subcommand {
             currency = difference.currency
             product = difference.productId
             storefront = difference.storefront
-            paid = difference.scanned
-            movements = difference.moved
+            kind = difference.kind
+            let isRevenue = kind == FigureCheck.Difference.revenue
+            paid = isRevenue ? difference.scanned : nil
+            movements = isRevenue ? difference.moved : nil
             days = difference.summed
+            months = difference.months
         }
 
         var cells: [String] {
-            [app, environment, currency, product, storefront, "\(paid)", "\(movements)", "\(days)"]
+            [
+                app, environment, currency, product, storefront, kind, paid.map { "\($0)" } ?? "–",
+                movements.map { "\($0)" } ?? "–", "\(days)", "\(months)",
+            ]
         }
     }
 }

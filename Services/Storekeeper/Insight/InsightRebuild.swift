@@ -7,7 +7,7 @@ struct InsightRebuild: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild", abstract: "Compute all figures of revenue again.",
         discussion: """
-            Adds up the days again from what each purchase added to them, and has the scheduler compute every purchase again: after \
+            Adds up the days and months again from what each purchase added to them, and has the scheduler compute every purchase again: after \
             a check that found differences, or after an upgrade whose notes ask for it.
 
             Examples:
@@ -29,6 +29,7 @@ struct InsightRebuild: Subcommand {
         }
         let purchases = try await RebuildFigures().perform(on: connection, by: try audit.performer(in: context))
         guard !output.json else { return try output.print(json: ["purchases": purchases], in: context) }
-        context.print("The sums of days are new; the scheduler computes \(purchases.counted("purchase")) again.")
+        context.print(
+            "The sums of days and months are new; the scheduler computes \(purchases.counted("purchase")) again.")
     }
 }

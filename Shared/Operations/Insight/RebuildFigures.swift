@@ -1,7 +1,7 @@
 import Postgres
 import Storage
 
-/// Computes all figures again: the sums of days at once, and what each purchase adds to them by the scheduler.
+/// Computes all figures again: the sums of days and months at once, and what each purchase adds to them by the scheduler.
 package struct RebuildFigures: Sendable {
     package static let name = "insight rebuild"
     private static let subject = "all figures"
@@ -14,7 +14,7 @@ package struct RebuildFigures: Sendable {
         return OperationPlan(
             Self.name, on: Self.subject, about: nil,
             [
-                asOf, "The sums of all days would be added up again from what each purchase added to them.",
+                asOf, "The sums of all days and months would be added up again from what each purchase added to them.",
                 "The scheduler would then compute every purchase again; figures that do not change stay as they are meanwhile.",
             ])
     }

@@ -11,22 +11,32 @@ package struct FigureCheck: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Monthly revenue of a cell, computed in three ways that must be equal. Thousandths of a unit of currency.
+    /// A figure of a cell, computed in ways that must be equal. Thousandths of a unit of currency; trials are counted.
     package struct Difference: Sendable, Hashable {
+        /// Of monthly revenue; another kind of figure is in days and months alone.
+        package static let revenue = "mrr"
+
         package var environment: StoreEnvironment
         package var bundleId: String
         package var currency: String
         package var productId: String
         package var storefront: String
+        package var kind = Self.revenue
         /// The paid periods that run.
         package var scanned: Int64 = 0
         /// The movements before the moment.
         package var moved: Int64 = 0
         /// The sums of the days before it.
         package var summed: Int64 = 0
+        /// The sums of the months before its own, and of the days since.
+        package var months: Int64 = 0
+
+        fileprivate var isEqual: Bool {
+            summed == months && (kind != Self.revenue || scanned == moved && moved == summed)
+        }
     }
 
-    /// The cells in which the three are not equal.
+    /// The cells in which they are not equal.
     /// - Parameter end: the first moment of a day in UTC; all before it counts.
     package func differences(before end: Date) async throws -> [Difference] {
         try await connection.transaction(isolation: .repeatableRead) { transaction in
@@ -35,11 +45,13 @@ package struct FigureCheck: Sendable {
                 let cell = Difference(
                     environment: try StoreEnvironment(stored: row.value("environment")),
                     bundleId: try row.value("bundle_id"), currency: try row.value("currency"),
-                    productId: try row.value("product_id"), storefront: try row.value("storefront"))
+                    productId: try row.value("product_id"), storefront: try row.value("storefront"),
+                    kind: try row.value("kind"))
                 cells[cell, default: cell][keyPath: path] += try row.value("amount", as: Int64.self)
             }
             for row in try transaction.execute(Self.moved, end) { try add(row, \.moved) }
             for row in try transaction.execute(Self.summed, end) { try add(row, \.summed) }
+            for row in try transaction.execute(Self.months, end) { try add(row, \.months) }
             // What changed since its figures were computed, or is about to by the clock, counts as its figures say.
             for row in try transaction.execute(Self.waiting, end) { try add(row, \.scanned) }
             var last = ("Production", "")
@@ -56,9 +68,9 @@ package struct FigureCheck: Sendable {
                 guard rows.count == Self.page, let key = keys.last else { break }
                 last = (key.environment.rawValue, key.originalTransactionId)
             }
-            return cells.values.filter { $0.scanned != $0.moved || $0.moved != $0.summed }.sorted {
-                ($0.bundleId, $0.currency, $0.productId, $0.storefront, $0.environment.rawValue)
-                    < ($1.bundleId, $1.currency, $1.productId, $1.storefront, $1.environment.rawValue)
+            return cells.values.filter { !$0.isEqual }.sorted {
+                ($0.bundleId, $0.currency, $0.productId, $0.storefront, $0.environment.rawValue, $0.kind)
+                    < ($1.bundleId, $1.currency, $1.productId, $1.storefront, $1.environment.rawValue, $1.kind)
             }
         }
     }
@@ -100,14 +112,14 @@ package struct FigureCheck: Sendable {
         _ = try await connection.execute(Self.record, now, Int64(differences))
     }
 
-    static let statements = [moved, summed, waiting, running, record]
+    static let statements = [moved, summed, months, waiting, running, record]
 
     private static let cell = "environment::text as environment, bundle_id, currency, product_id, storefront"
 
     private static let moved = Statement(
         "figure-check-moved",
         unsafeSQL: """
-            select \(cell), sum(amount)::bigint as amount
+            select \(cell), 'mrr' as kind, sum(amount)::bigint as amount
             from mrr_movement
             where at < $1::timestamptz
             group by environment, bundle_id, currency, product_id, storefront
@@ -116,12 +128,37 @@ package struct FigureCheck: Sendable {
     private static let summed = Statement(
         "figure-check-summed",
         unsafeSQL: """
-            select \(cell), sum(amount)::bigint as amount
+            select \(cell), \(kind) as kind, \(value) as amount
             from insight_day
-            where kind in ('new', 'expansion', 'contraction', 'churn', 'reactivation')
-                and day < ($1::timestamptz at time zone 'UTC')::date
-            group by environment, bundle_id, currency, product_id, storefront
+            where kind not in ('periods', 'unbrokenPeriods') and day < ($1::timestamptz at time zone 'UTC')::date
+            group by environment, bundle_id, currency, product_id, storefront, \(kind)
             """)
+
+    private static let months = Statement(
+        "figure-check-months",
+        unsafeSQL: """
+            select \(cell), \(kind) as kind, \(value) as amount
+            from (
+                select environment, bundle_id, currency, product_id, storefront, kind, amount, count
+                from insight_month
+                where month < date_trunc('month', $1::timestamptz at time zone 'UTC')
+                union all
+                select environment, bundle_id, currency, product_id, storefront, kind, amount, count
+                from insight_day
+                where kind not in ('periods', 'unbrokenPeriods') and day < ($1::timestamptz at time zone 'UTC')::date
+                    and day >= date_trunc('month', $1::timestamptz at time zone 'UTC')
+            ) as held
+            group by environment, bundle_id, currency, product_id, storefront, \(kind)
+            """)
+
+    /// Movements are one figure, because they add up to it.
+    private static let kind = """
+        case when kind in ('new', 'expansion', 'contraction', 'churn', 'reactivation') then 'mrr' else kind end
+        """
+    /// Trials have no amount.
+    private static let value = """
+        sum(case when kind in ('trialRunning', 'trialEnded', 'trialPaid') then count else amount end)::bigint
+        """
 
     /// Of the purchases that are left out of `running`; there are few of them, so their movements are looked up.
     private static let waiting = Statement(
@@ -135,7 +172,7 @@ package struct FigureCheck: Sendable {
                 from insight_purchase
                 where next_at < $1::timestamptz
             )
-            select \(cell), sum(amount)::bigint as amount
+            select \(cell), 'mrr' as kind, sum(amount)::bigint as amount
             from waiting
             join mrr_movement using (environment, original_transaction_id)
             where at < $1::timestamptz

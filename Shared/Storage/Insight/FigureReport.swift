@@ -10,6 +10,9 @@ package struct FigureReport: Sendable, Equatable {
         /// Whether amounts are in it, which are never added over currencies.
         var hasAmounts: Bool { self != .retention && self != .trials }
 
+        /// Whether its rows need what was added up since the beginning.
+        var isLevel: Bool { self == .mrr || self == .movements || self == .churn }
+
         var kinds: [String] {
             switch self {
             case .mrr, .movements, .churn: ["new", "expansion", "contraction", "churn", "reactivation"]
@@ -35,8 +38,13 @@ package struct FigureReport: Sendable, Equatable {
             return calendar
         }()
 
+        /// The first moment of the interval that a moment is in.
+        func start(of moment: Date) -> Date {
+            Self.calendar.dateInterval(of: self == .day ? .day : .month, for: moment)?.start ?? moment
+        }
+
         /// The first moment after the interval that a moment is in.
-        fileprivate func end(of start: Date) -> Date {
+        func end(of start: Date) -> Date {
             let day = start.addingTimeInterval(86_400)
             return self == .day ? day : Self.calendar.dateInterval(of: .month, for: start)?.end ?? day
         }

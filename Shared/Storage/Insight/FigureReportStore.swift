@@ -26,22 +26,32 @@ package struct FigureReportStore: Sendable {
     /// What a report is computed from.
     /// - Throws: ``FigureReport/TooLarge``, `PostgresError`.
     package func read(_ query: FigureReport.Query) async throws -> Reading {
-        let dimensions = query.dimensions.map(\.rawValue)
-        let common: [any PostgresParameter] = [
+        let days: [any PostgresParameter] = [
             query.environment.rawValue, query.bundleIds, query.days.lowerBound, query.days.upperBound,
-            query.interval.rawValue, dimensions, Int64(limit) + 1,
         ]
+        let dimensions = query.dimensions.map(\.rawValue)
+        let sources = FigureSources(query)
         let isOfApps = query.bundleIds != nil
         var commands = [
             Command(FigureStore.status),
             isOfApps
-                ? Command(Self.completeOfApps, all: Array(common.prefix(4)))
+                ? Command(Self.completeOfApps, all: days)
                 : Command(Self.completeOfAll, query.environment.rawValue, query.days.lowerBound, query.days.upperBound),
             Command(
-                isOfApps ? Self.sums.ofApps : Self.sums.all, all: common + [query.name.kinds, query.name == .retention]),
+                Self.sums,
+                all: [
+                    query.environment.rawValue, query.bundleIds, query.days.lowerBound,
+                    query.name == .retention ? FigureReport.Interval.day.rawValue : query.interval.rawValue, dimensions,
+                    query.name.kinds, sources.head.lowerBound, sources.head.upperBound, sources.months.lowerBound,
+                    sources.months.upperBound, sources.cutMonth, sources.tail.lowerBound, sources.tail.upperBound,
+                    Int64(limit) + 1,
+                ]),
         ]
         if query.name == .churn {
-            commands.append(Command(isOfApps ? Self.lost.ofApps : Self.lost.all, all: common))
+            commands.append(
+                Command(
+                    isOfApps ? Self.lost.ofApps : Self.lost.all,
+                    all: days + [query.interval.rawValue, dimensions, Int64(limit) + 1]))
         }
         let rows = try await connection.pipeline(commands)
         guard rows.dropFirst(2).allSatisfy({ $0.count <= limit }) else { throw FigureReport.TooLarge(limit: limit) }
@@ -92,7 +102,7 @@ package struct FigureReportStore: Sendable {
         var count: Int64
     }
 
-    static let statements = [sums, lost].flatMap { [$0.all, $0.ofApps] } + [completeOfAll, completeOfApps]
+    static let statements = [sums, lost.all, lost.ofApps, completeOfAll, completeOfApps]
 
     /// A plan that is made once, perhaps while a table is empty, looks up an app's rows only where it is made to: by one condition for each
     /// app, with offset 0, which keeps the planner from choosing another way.
@@ -120,45 +130,75 @@ package struct FigureReportStore: Sendable {
     }
 
     /// The cell of a row; a dimension that was not asked for is empty.
-    private static let cell = """
-        case when 'app' = any ($6::text[]) then bundle_id else '' end as app,
-        case when 'product' = any ($6::text[]) then product_id else '' end as product,
-        case when 'storefront' = any ($6::text[]) then storefront else '' end as storefront,
-        case when 'currency' = any ($6::text[]) then currency else '' end as currency,
-        case when 'period' = any ($6::text[]) then period else '' end as period,
-        case when 'offer' = any ($6::text[]) then offer else '' end as offer
+    /// - Parameter dimensions: the parameter with their names.
+    private static func cell(_ dimensions: String) -> String {
         """
-    private static let cellNames = "app, product, storefront, currency, period, offer"
-
-    /// Movements add up from the beginning, so those before the first day are one span of their own. Of retention each day is read, because
-    /// each had another time.
-    private static let sums = Scoped(
-        "figure-report-sums", ofApps: "figure-report-sums-apps",
-        rows: """
-            select *
-            from insight_day
-            where environment = $1::text::store_environment and kind = any ($8::text[])
-                and day < ($4::timestamptz at time zone 'UTC')::date
-                and (day >= ($3::timestamptz at time zone 'UTC')::date
-                    or kind in ('new', 'expansion', 'contraction', 'churn', 'reactivation'))
-            """
-    ) { rows in
-        """
-        select span, kind, step, \(cellNames), sum(amount)::bigint as amount,
-            sum(revenuecat_amount)::bigint as revenuecat_amount, sum(purchases)::bigint as purchases,
-            sum(count)::bigint as count
-        from (
-            select case
-                    when day >= ($3::timestamptz at time zone 'UTC')::date then
-                        date_trunc(case when $9::boolean then 'day' else $5::text end, day::timestamp) at time zone 'UTC'
-                end as span, kind, step::bigint as step, \(cell), amount, revenuecat_amount, purchases, count
-            from \(rows)
-        ) as figure
-        group by span, kind, step, \(cellNames)
-        order by span nulls first, \(cellNames), kind, step
-        limit $7::bigint
+        case when 'app' = any (\(dimensions)::text[]) then bundle_id else '' end as app,
+        case when 'product' = any (\(dimensions)::text[]) then product_id else '' end as product,
+        case when 'storefront' = any (\(dimensions)::text[]) then storefront else '' end as storefront,
+        case when 'currency' = any (\(dimensions)::text[]) then currency else '' end as currency,
+        case when 'period' = any (\(dimensions)::text[]) then period else '' end as period,
+        case when 'offer' = any (\(dimensions)::text[]) then offer else '' end as offer
         """
     }
+    private static let cellNames = "app, product, storefront, currency, period, offer"
+
+    /// The day of a moment in UTC.
+    private static func day(_ parameter: String) -> String { "(\(parameter)::timestamptz at time zone 'UTC')::date" }
+
+    /// The rows of a table of sums, of days or of months.
+    /// - Parameter bounds: the parameters with the first day and the one after the last.
+    private static func held(_ table: String, _ day: String, _ bounds: (String, String)) -> String {
+        """
+        select \(day), bundle_id, kind, step, currency, product_id, storefront, period, offer, amount, revenuecat_amount, purchases, count
+        from \(table)
+        where environment = $1::text::store_environment
+            and bundle_id = any (coalesce($2::text[], array(select id from app where id is not null)))
+            and kind = any ($6::text[]) and \(day) >= \(self.day(bounds.0)) and \(day) < \(self.day(bounds.1))
+        """
+    }
+
+    /// Movements add up from the beginning, so those before the first day are one span of their own.
+    ///
+    /// Where no app was asked for, each is looked up by itself, because an index serves days only of apps that it is told.
+    private static let sums = Statement(
+        "figure-report-sums",
+        unsafeSQL: """
+            with recursive app (id) as (
+                (
+                    select bundle_id
+                    from insight_day
+                    where $2::text[] is null and environment = $1::text::store_environment
+                    order by bundle_id
+                    limit 1)
+                union all
+                select (
+                    select bundle_id
+                    from insight_day
+                    where environment = $1::text::store_environment and bundle_id > app.id
+                    order by bundle_id
+                    limit 1)
+                from app
+                where id is not null
+            )
+            select span, kind, step, \(cellNames), sum(amount)::bigint as amount,
+                sum(revenuecat_amount)::bigint as revenuecat_amount, sum(purchases)::bigint as purchases,
+                sum(count)::bigint as count
+            from (
+                select case when day >= \(day("$3")) then date_trunc($4::text, day::timestamp) at time zone 'UTC' end as span, kind,
+                    step::bigint as step, \(cell("$5")), amount, revenuecat_amount, purchases, count
+                from (
+                    \(held("insight_day", "day", ("$7", "$8")))
+                    union all
+                    \(held("insight_month", "month", ("$9", "$10"))) and month is distinct from \(day("$11"))
+                    union all
+                    \(held("insight_day", "day", ("$12", "$13")))
+                ) as held
+            ) as figure
+            group by span, kind, step, \(cellNames)
+            order by span nulls first, \(cellNames), kind, step
+            limit $14::bigint
+            """)
 
     /// Purchases that earned at the beginning of a span and not at its end.
     private static let lost = Scoped(
@@ -175,7 +215,7 @@ package struct FigureReportStore: Sendable {
         from (
             select span, \(cellNames)
             from (
-                select date_trunc($5::text, at at time zone 'UTC') at time zone 'UTC' as span, original_transaction_id, \(cell),
+                select date_trunc($5::text, at at time zone 'UTC') at time zone 'UTC' as span, original_transaction_id, \(cell("$6")),
                     purchases
                 from \(rows)
             ) as movement

@@ -2,8 +2,8 @@ import Postgres
 
 extension FigureStore {
     static let statements = [
-        lock, take, due, move, report, apps, movements, removeMovements, addMovements, fold, status, clearDays, addDays,
-        enqueueAll, removeEmpty,
+        lock, take, due, move, report, apps, movements, removeMovements, addMovements, fold, status, clearDays,
+        clearMonths, addDays, enqueueAll, removeEmpty, removeEmptyMonths,
     ]
 
     /// One process at a time changes figures.
@@ -163,6 +163,9 @@ extension FigureStore {
 
     static let clearDays = Statement("figures-clear-days", "delete from insight_day")
 
+    /// What is left without any day.
+    static let clearMonths = Statement("figures-clear-months", "delete from insight_month")
+
     static let addDays = Statement(
         "figures-add-days",
         unsafeSQL: """
@@ -184,4 +187,8 @@ extension FigureStore {
     static let removeEmpty = Statement(
         "figures-remove-empty",
         "delete from insight_day where amount = 0 and revenuecat_amount = 0 and purchases = 0 and count = 0")
+
+    static let removeEmptyMonths = Statement(
+        "figures-remove-empty-months",
+        "delete from insight_month where amount = 0 and revenuecat_amount = 0 and purchases = 0 and count = 0")
 }

@@ -100,22 +100,22 @@ package struct FigureStore: Sendable {
             uncheckedSince: try row.optional("unchecked_since"), differences: try row.value("differences"))
     }
 
-    /// Adds up the days again from what each purchase added to them, and has the figures of every purchase computed again.
+    /// Adds up the days and months again from what each purchase added to them, and has the figures of every purchase computed again.
     /// - Returns: number of purchases.
     package func rebuild(audit: OperatorAction) async throws -> Int {
         try await connection.transaction { transaction in
             let results = try transaction.pipeline([
-                Command(Self.lock), Command(Self.clearDays), Command(Self.addDays), Command(Self.enqueueAll),
-                OperatorActionStore.command(recording: [audit]),
+                Command(Self.lock), Command(Self.clearDays), Command(Self.clearMonths), Command(Self.addDays),
+                Command(Self.enqueueAll), OperatorActionStore.command(recording: [audit]),
             ])
-            return results[3].affected
+            return results[4].affected
         }
     }
 
     /// Deletes sums of nothing.
     package func tidy() async throws {
         _ = try await connection.transaction { transaction in
-            try transaction.pipeline([Command(Self.lock), Command(Self.removeEmpty)])
+            try transaction.pipeline([Command(Self.lock), Command(Self.removeEmpty), Command(Self.removeEmptyMonths)])
         }
     }
 }

@@ -241,4 +241,60 @@ import Testing
             #expect(try await store.report(both).rows.map(\.isComplete) == [true, false, false])
         }
     }
+
+    @Test func `A report that begins and ends within months is the sum of their days`() async throws {
+        try await Self.use { store, connection async throws in
+            // Between a month and the day that begins it, and within one month, are the edges.
+            let days = [
+                "2025-12-31", "2026-01-01", "2026-01-10", "2026-01-31", "2026-02-11", "2026-03-01", "2026-03-12",
+            ]
+            for (place, from) in days.enumerated() {
+                for to in days[(place + 1)...] {
+                    for interval in FigureReport.Interval.allCases {
+                        for apps in [[Self.app], nil] as [[String]?] {
+                            let range = try Self.date(from)..<Self.date(to)
+                            func rows(_ name: FigureReport.Name) async throws -> [FigureReport.Row] {
+                                try await store.report(
+                                    FigureReport.Query(name, in: .production, of: apps, days: range, by: interval)
+                                ).rows
+                            }
+                            let levels = try await rows(.mrr)
+                            let held = try await Self.sum(
+                                ["new", "expansion", "contraction", "churn", "reactivation"],
+                                .distantPast..<range.upperBound,
+                                connection)
+                            #expect(
+                                levels.last?.values[0].value ?? .amount(0) == .amount(held), "\(from) \(to) \(interval)"
+                            )
+                            let charged = try await rows(.revenue).map { row -> Int64 in
+                                if case .amount(let amount) = row.values[0].value { amount } else { 0 }
+                            }
+                            let paid = try await Self.sum(["charge", "loyalCharge"], range, connection)
+                            #expect(charged.reduce(0, +) == paid, "\(from) \(to) \(interval)")
+                        }
+                    }
+                }
+            }
+            #expect(
+                try await store.report(
+                    FigureReport.Query(
+                        .mrr, in: .production, of: ["com.example.other"],
+                        days: try Self.date("2026-01-01")..<Self.date("2026-04-01"))
+                ).rows == [])
+        }
+    }
+
+    /// Thousandths of a unit of currency, straight from the days.
+    private static func sum(
+        _ kinds: [String], _ range: Range<Date>, _ connection: PostgresConnection
+    ) async throws -> Int64 {
+        let days = Statement(
+            unsafeSQL: """
+                select coalesce(sum(amount), 0)::bigint as amount
+                from insight_day
+                where kind = any ($1::text[]) and day >= ($2::timestamptz at time zone 'UTC')::date
+                    and day < ($3::timestamptz at time zone 'UTC')::date
+                """)
+        return try await connection.execute(days, kinds, range.lowerBound, range.upperBound)[0].value("amount")
+    }
 }

@@ -21,7 +21,7 @@ import Testing
 
     /// The rows of a figure's table, one text each.
     private static func rows(_ table: String, _ connection: PostgresConnection) async throws -> [String] {
-        let isSum = table == "insight_day"
+        let isSum = table != "mrr_movement" && table != "insight_reported"
         return try await connection.execute(
             Statement(
                 unsafeSQL: """
@@ -39,14 +39,17 @@ import Testing
         for day in [-1, 3, 10, 20, 33, 41, 70, 118] where moment(day) <= now {
             #expect(try await FigureCheck(connection).differences(before: moment(day)) == [], "day \(day)")
         }
-        let (days, movements) = (
-            try await rows("insight_day", connection), try await rows("mrr_movement", connection)
+        let (days, months, movements) = (
+            try await rows("insight_day", connection), try await rows("insight_month", connection),
+            try await rows("mrr_movement", connection)
         )
         try await connection.run(
-            unsafeScript: "truncate insight_day, insight_purchase, mrr_movement, insight_change")
+            unsafeScript: "truncate insight_day, insight_month, insight_purchase, mrr_movement, insight_change")
         _ = try await connection.execute(FigureStore.enqueueAll)
         try await update(connection, at: now)
         #expect(try await rows("insight_day", connection) == days)
+        #expect(try await rows("insight_month", connection) == months)
+        #expect(months.count > 5 && months.count < days.count)
         #expect(try await rows("mrr_movement", connection) == movements)
     }
 
@@ -79,7 +82,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["insight_position", "insight_change", "insight_purchase", "mrr_movement", "insight_day"])
+    @Test(
+        arguments: [
+            "insight_position", "insight_change", "insight_purchase", "mrr_movement", "insight_day", "insight_month",
+        ])
     func `A process killed at any table leaves the sums as they were, and the next one completes them`(
         table: String
     ) async throws {
@@ -88,7 +94,9 @@ import Testing
             try await Self.apply(fixtures.entries(60)[...], to: connection)
             try await Self.update(connection, at: Self.moment(20))
             try await Self.apply(fixtures.entries(60)[...], to: connection)
-            let before = try await Self.rows("insight_day", connection)
+            let before = (
+                try await Self.rows("insight_day", connection), try await Self.rows("insight_month", connection)
+            )
             let (worker, observer) = (TestDatabase.connection(database), TestDatabase.connection(database))
             await #expect(throws: PostgresError.self) {
                 try await LedgerCrashTests.holding(table, in: database) {
@@ -99,7 +107,8 @@ import Testing
                     return try await outcome
                 }
             }
-            #expect(try await Self.rows("insight_day", connection) == before)
+            #expect(try await Self.rows("insight_day", connection) == before.0)
+            #expect(try await Self.rows("insight_month", connection) == before.1)
             try await Self.update(worker, at: Self.moment(120))
             try await Self.expectExact(worker, at: Self.moment(120))
         }
@@ -202,6 +211,37 @@ import Testing
         try await connection.execute(
             Statement(unsafeSQL: "select original_transaction_id as id from insight_change order by 1")
         ).map { row in try row.value("id") }
+    }
+
+
+    @Test
+    func `The check finds a month that is not the sum of its days, of every kind, and a rebuild adds it up again`()
+        async throws
+    {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 8)
+            try await Self.apply(fixtures.entries(200)[...], to: connection)
+            // After the month, because of its own month the days are read.
+            let now = Self.moment(60)
+            try await Self.update(connection, at: now)
+            #expect(try await FigureCheck(connection).differences(before: now.startOfDay) == [])
+            let sound = try await Self.rows("insight_month", connection)
+            for kind in ["new", "charge"] {
+                try await connection.run(
+                    unsafeScript: """
+                        update insight_month set amount = amount + 7
+                        where ctid = (select ctid from insight_month where kind = '\(kind)' order by month limit 1)
+                        """)
+                let found = try await FigureCheck(connection).differences(before: now.startOfDay)
+                #expect(found.map(\.kind) == [kind == "new" ? FigureCheck.Difference.revenue : kind])
+                #expect(found.map { $0.months - $0.summed } == [7])
+                _ = try await FigureStore(connection).rebuild(
+                    audit: OperatorAction(
+                        actedAt: now, actor: "ann", operation: "insight rebuild", subject: "all figures", reason: nil))
+                #expect(try await FigureCheck(connection).differences(before: now.startOfDay) == [])
+                #expect(try await Self.rows("insight_month", connection) == sound)
+            }
+        }
     }
 
     @Test func `A day is reported once it is complete, and stays as it was reported`() async throws {
