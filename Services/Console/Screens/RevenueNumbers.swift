@@ -63,8 +63,8 @@ struct RevenueNumbers: Sendable {
                 note: last < 1
                     ? note
                     : isLevel
-                        ? "\(note), at the end of \(month(last - 1)) \(text(last - 1))"
-                        : "\(note) \(month(last)) so far, \(month(last - 1)) \(text(last - 1))",
+                        ? "\(note); \(text(last - 1)) at the end of \(month(last - 1))"
+                        : "\(note) \(month(last)) so far; \(text(last - 1)) \(note) \(month(last - 1))",
                 address: "/revenue/\(name.rawValue)" + query,
                 sparkline: Sparkline(numbers, "\(label) by month") { number in
                     switch values.last {

@@ -44,6 +44,7 @@ import Testing
             for number in ["3", "12.00 EUR", "-8.00 EUR", "0.0 %", "50.0 %", "5.00 EUR"] {
                 #expect(page.text.contains("<span class=\"value\">\(number)</span>"), "\(number)")
             }
+            #expect(page.text.contains("now; 20.00 EUR at the end of "))
             #expect(!page.text.contains("JPY") && page.text.contains("the currency of most paying purchases"))
             // Every number is a link, so that Tab and Enter lead to its report, as j and k do.
             for report in ["mrr", "movements", "churn", "trials", "revenue"] {
