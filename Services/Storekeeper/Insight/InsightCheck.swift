@@ -12,7 +12,7 @@ struct InsightCheck: Subcommand {
         discussion: """
             Adds up, as of the end of a day (UTC), the paid periods that run, the movements before, and the sums of the days and of \
             the months before: of each app, currency, product and storefront the four must be equal, to a thousandth of a unit of \
-            currency. Of charges, refunds and trials the days and months must be. Reads every paid period, in one snapshot. Exit \
+            currency. Of charges, refunds, trials and losses the days and months must be. Reads every paid period, in one snapshot. Exit \
             codes: 0 equal; 1 not equal.
 
             Example: storekeeper insight check --day 2026-10-31
@@ -51,9 +51,9 @@ struct InsightCheck: Subcommand {
         var currency: String
         var product: String
         var storefront: String
-        /// `mrr`, or a kind of charge, refund or trial, of which only days and months are compared.
+        /// `mrr`, or a kind of charge, refund, trial or loss, of which only days and months are compared.
         var kind: String
-        /// Thousandths of a unit of currency, as those below; trials are counted.
+        /// Thousandths of a unit of currency, as those below; trials and losses are counted.
         var paid: Int64?
         var movements: Int64?
         var days: Int64

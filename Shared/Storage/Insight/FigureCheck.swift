@@ -11,7 +11,7 @@ package struct FigureCheck: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// A figure of a cell, computed in ways that must be equal. Thousandths of a unit of currency; trials are counted.
+    /// A figure of a cell, computed in ways that must be equal. Thousandths of a unit of currency; trials and losses are counted.
     package struct Difference: Sendable, Hashable {
         /// Of monthly revenue; another kind of figure is in days and months alone.
         package static let revenue = "mrr"
@@ -155,9 +155,9 @@ package struct FigureCheck: Sendable {
     private static let kind = """
         case when kind in ('new', 'expansion', 'contraction', 'churn', 'reactivation') then 'mrr' else kind end
         """
-    /// Trials have no amount.
+    /// Trials and losses have no amount.
     private static let value = """
-        sum(case when kind in ('trialRunning', 'trialEnded', 'trialPaid') then count else amount end)::bigint
+        sum(case when kind in ('lostInDay', 'lostInMonth', 'trialRunning', 'trialEnded', 'trialPaid') then count else amount end)::bigint
         """
 
     /// Of the purchases that are left out of `running`; there are few of them, so their movements are looked up.

@@ -13,7 +13,7 @@ package struct FigureReport: Sendable, Equatable {
         /// Whether its rows need what was added up since the beginning.
         var isLevel: Bool { self == .mrr || self == .movements || self == .churn }
 
-        var kinds: [String] {
+        fileprivate var kinds: [String] {
             switch self {
             case .mrr, .movements, .churn: ["new", "expansion", "contraction", "churn", "reactivation"]
             case .retention: ["periods", "unbrokenPeriods"]
@@ -72,6 +72,22 @@ package struct FigureReport: Sendable, Equatable {
             self.interval = interval
             self.dimensions = name.hasAmounts ? dimensions.union([.currency]) : dimensions
             if name == .retention { self.dimensions.insert(.period) }
+        }
+
+        /// What is added up for it.
+        var kinds: [String] {
+            guard name == .churn else { return name.kinds }
+            return name.kinds + [interval == .day ? "lostInDay" : "lostInMonth"]
+        }
+
+        /// The times of its rows that begin or end within an interval, where more of it is known.
+        /// - Parameter known: as of when the figures are.
+        func cutSpans(at known: Date?) -> [Range<Date>] {
+            spans.filter { span in
+                span.lowerBound != interval.start(of: span.lowerBound)
+                    || span.upperBound != interval.end(of: span.lowerBound)
+                        && known.map { span.upperBound <= $0 } ?? true
+            }
         }
 
         /// The times of its rows, in order: from the first day to the last, cut where an interval ends.

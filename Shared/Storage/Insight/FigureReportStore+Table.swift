@@ -133,10 +133,17 @@ extension FigureReportStore {
             }
         }
 
-        mutating func addChurn(_ sums: [Sum], lost: [Sum]) throws {
-            let lost = grouped(lost)
+        /// - Parameters:
+        ///   - cut: rows whose losses are in `lost`; those of the others are among the sums.
+        mutating func addChurn(_ sums: [Sum], cut: [Range<Date>], lost: [Sum]) throws {
+            let (cut, lost) = (Set(cut), grouped(lost))
+            let dimensions = query.dimensions.reduce(into: RevenueDimensions()) { $0.formUnion($1.ofCell) }
             try eachLevel(sums) { table, place, cell, before, after, moved in
-                let ended = lost[place][cell, default: []].reduce(0) { $0 + $1.count }
+                let losses =
+                    cut.contains(table.spans[place].days)
+                    ? lost[place][cell, default: []]
+                    : moved.filter { $0.kind.hasPrefix("lost") && RevenueLoss.counts($0.step, for: dimensions) }
+                let ended = losses.reduce(0) { $0 + $1.count }
                 let less = moved.filter { $0.kind == "churn" || $0.kind == "contraction" }.reduce(0) { $0 + $1.amount }
                 let more = moved.filter { $0.kind == "expansion" || $0.kind == "reactivation" }
                     .reduce(0) { $0 + $1.amount }
@@ -253,6 +260,20 @@ extension FigureReportStore {
 
         private static func share(_ part: Int64, of whole: Int64) -> Double? {
             whole > 0 ? Double(part) / Double(whole) : nil
+        }
+    }
+}
+
+extension FigureReport.Dimension {
+    /// Nothing for the app, which a purchase never leaves.
+    fileprivate var ofCell: RevenueDimensions {
+        switch self {
+        case .app: []
+        case .product: .product
+        case .storefront: .storefront
+        case .currency: .currency
+        case .period: .period
+        case .offer: .offer
         }
     }
 }

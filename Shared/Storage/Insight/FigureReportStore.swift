@@ -32,8 +32,9 @@ package struct FigureReportStore: Sendable {
         let dimensions = query.dimensions.map(\.rawValue)
         let sources = FigureSources(query)
         let isOfApps = query.bundleIds != nil
+        let status = try await connection.execute(FigureStore.status).first
+        let asOf: Date? = try status?.optional("as_of")
         var commands = [
-            Command(FigureStore.status),
             isOfApps
                 ? Command(Self.completeOfApps, all: days)
                 : Command(Self.completeOfAll, query.environment.rawValue, query.days.lowerBound, query.days.upperBound),
@@ -42,24 +43,28 @@ package struct FigureReportStore: Sendable {
                 all: [
                     query.environment.rawValue, query.bundleIds, query.days.lowerBound,
                     query.name == .retention ? FigureReport.Interval.day.rawValue : query.interval.rawValue, dimensions,
-                    query.name.kinds, sources.head.lowerBound, sources.head.upperBound, sources.months.lowerBound,
+                    query.kinds, sources.head.lowerBound, sources.head.upperBound, sources.months.lowerBound,
                     sources.months.upperBound, sources.cutMonth, sources.tail.lowerBound, sources.tail.upperBound,
                     Int64(limit) + 1,
                 ]),
         ]
-        if query.name == .churn {
-            commands.append(
-                Command(
-                    isOfApps ? Self.lost.ofApps : Self.lost.all,
-                    all: days + [query.interval.rawValue, dimensions, Int64(limit) + 1]))
+        // Losses are held for whole days and months; those of a row that is cut are looked up in the movements of its time.
+        let cut = query.name == .churn ? query.cutSpans(at: asOf) : []
+        commands += cut.map { span in
+            Command(
+                isOfApps ? Self.lost.ofApps : Self.lost.all,
+                all: [
+                    query.environment.rawValue, query.bundleIds, span.lowerBound, span.upperBound,
+                    query.interval.rawValue, dimensions, Int64(limit) + 1,
+                ])
         }
         let rows = try await connection.pipeline(commands)
-        guard rows.dropFirst(2).allSatisfy({ $0.count <= limit }) else { throw FigureReport.TooLarge(limit: limit) }
+        guard rows.dropFirst().allSatisfy({ $0.count <= limit }) else { throw FigureReport.TooLarge(limit: limit) }
         return Reading(
-            query: query, limit: limit, asOf: try rows[0].first?.optional("as_of"),
-            complete: Set(try rows[1].map { row in try row.value("day", as: Date.self) }),
-            sums: try rows[2].map { row in try Sum(row) },
-            lost: try rows.dropFirst(3).flatMap { lost in try lost.map { row in try Sum(row) } })
+            query: query, limit: limit, asOf: asOf,
+            complete: Set(try rows[0].map { row in try row.value("day", as: Date.self) }),
+            sums: try rows[1].map { row in try Sum(row) }, cut: cut,
+            lost: try rows.dropFirst(2).flatMap { lost in try lost.map { row in try Sum(row) } })
     }
 
     /// Sums that were read, of which a report is computed without a connection.
@@ -70,7 +75,8 @@ package struct FigureReportStore: Sendable {
         /// Days.
         let complete: Set<Date>
         let sums: [Sum]
-        /// Of the report about churn.
+        /// Rows of the report about churn whose losses are not among the sums.
+        let cut: [Range<Date>]
         let lost: [Sum]
 
         /// - Throws: ``FigureReport/TooLarge``, `CancellationError`.
@@ -79,7 +85,7 @@ package struct FigureReportStore: Sendable {
             switch query.name {
             case .mrr: try table.addRevenue(sums)
             case .movements: try table.addMovements(sums)
-            case .churn: try table.addChurn(sums, lost: lost)
+            case .churn: try table.addChurn(sums, cut: cut, lost: lost)
             case .retention: try table.addRetention(sums)
             case .trials: try table.addTrials(sums)
             case .revenue: try table.addCharges(sums)
@@ -200,7 +206,7 @@ package struct FigureReportStore: Sendable {
             limit $14::bigint
             """)
 
-    /// Purchases that earned at the beginning of a span and not at its end.
+    /// Purchases that earned at the beginning of a span and not at its end. As `RevenueLoss`.
     private static let lost = Scoped(
         "figure-report-lost", ofApps: "figure-report-lost-apps",
         rows: """

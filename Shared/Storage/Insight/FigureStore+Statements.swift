@@ -44,7 +44,8 @@ extension FigureStore {
         from coverage_day complete
         left join insight_day figure on figure.environment = complete.environment
             and figure.bundle_id = complete.bundle_id and figure.day = complete.day
-            and kind not in ('trialRunning', 'trialEnded', 'trialPaid', 'periods', 'unbrokenPeriods')
+            and kind not in (
+                'lostInDay', 'lostInMonth', 'trialRunning', 'trialEnded', 'trialPaid', 'periods', 'unbrokenPeriods')
         where completed_at is not null
             and complete.day between ($1::timestamptz at time zone 'UTC')::date - 31
                 and ($1::timestamptz at time zone 'UTC')::date - 1

@@ -28,6 +28,7 @@ public struct Migration: Sendable, Equatable {
         Migration(12, "refunds", PackageResources._012_refunds_sql),
         Migration(13, "figures", PackageResources._013_figures_sql),
         Migration(14, "months", PackageResources._014_months_sql),
+        Migration(15, "losses", PackageResources._015_losses_sql),
         Migration(16, "edges", PackageResources._016_edges_sql),
     ]
 }

@@ -18,10 +18,11 @@ import Testing
                 update insight_position set as_of = now();
                 insert into insight_day (amount, revenuecat_amount, purchases, count, day, step, environment, bundle_id, kind,
                     currency, product_id, storefront, period, offer)
-                select amount, amount, purchases, 1, day::date, 0, 'Production', '\(SampleContents.app)', kind, currency,
+                select amount, amount, purchases, 1, day::date, case kind when 'lostInMonth' then -1 else 0 end, 'Production', '\(SampleContents.app)', kind, currency,
                     case currency when 'EUR' then 'gold' else 'silver' end, 'DEU', 'P1M', ''
                 from (values
                     ('new', 'EUR', 20000, 3, date '\(month)-01' - interval '3 months'),
+                    ('lostInMonth', 'EUR', 0, 0, date '\(month)-01'),
                     ('churn', 'EUR', -8000, -1, date '\(month)-01'), ('charge', 'EUR', 20000, 0, date '\(month)-01'),
                     ('refund', 'EUR', 5000, 0, date '\(month)-01'), ('refundOfCharge', 'EUR', 5000, 0, date '\(month)-01'),
                     ('trialPaid', 'EUR', 0, 0, date '\(month)-01'), ('trialEnded', 'EUR', 0, 0, date '\(month)-01'),
@@ -41,7 +42,7 @@ import Testing
             #expect(page.status == 200)
             // How much a month, why it changed, who leaves, do trials pay, what is refunded.
             // Purchases are those of every currency; amounts are those of the currency with most of them.
-            for number in ["3", "12.00 EUR", "-8.00 EUR", "0.0 %", "50.0 %", "5.00 EUR"] {
+            for number in ["3", "12.00 EUR", "-8.00 EUR", "25.0 %", "50.0 %", "5.00 EUR"] {
                 #expect(page.text.contains("<span class=\"value\">\(number)</span>"), "\(number)")
             }
             #expect(page.text.contains("now; 20.00 EUR at the end of "))

@@ -10,6 +10,9 @@ package struct PurchaseFigures: Sendable, Equatable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// The movements of monthly revenue, by their day.
         case new, expansion, contraction, churn, reactivation
+        /// Purchases that earned at the beginning of a day or of a month, and not at its end; a month by its first day. `step` is
+        /// `RevenueLoss.choices`.
+        case lostInDay, lostInMonth
         /// Free trials by the day of their beginning; `step` of a paid one is the number of days until the customer paid.
         case trialRunning, trialEnded, trialPaid
         /// Purchases by the day of their first paid period; `step` is the number of paid periods so far, and of those before the first
@@ -59,6 +62,8 @@ package struct PurchaseFigures: Sendable, Equatable {
         let begun = periods.filter { $0.startsAt <= now }
         movements = RevenueMovement.all(of: periods).filter { $0.at <= now }
         for movement in movements { add(movement) }
+        addLosses(.lostInDay) { $0 }
+        addLosses(.lostInMonth) { Self.firstOfMonth($0) }
         for facts in transactions where !facts.isPaidElsewhere {
             addTrial(facts, paid: begun, at: now)
             addCharge(facts, after: periods, in: environment)
@@ -78,6 +83,14 @@ package struct PurchaseFigures: Sendable, Equatable {
                 purchases: movement.purchases,
                 // A change of product is two movements, and counts once.
                 count: movement.purchases >= 0 || movement.kind == .churn ? 1 : 0))
+    }
+
+    private mutating func addLosses(_ kind: Kind, by span: (Int) -> Int) {
+        for (day, moved) in Dictionary(grouping: movements, by: { span(Self.day($0.at)) }) {
+            for loss in RevenueLoss.all(of: moved) {
+                add(kind, on: day, step: Int(loss.choices), loss.cell, Sum(count: 1))
+            }
+        }
     }
 
     private mutating func addTrial(_ facts: TransactionFacts, paid: [RevenuePeriod], at now: Date) {
@@ -140,9 +153,25 @@ package struct PurchaseFigures: Sendable, Equatable {
     }
 
     private mutating func add(_ kind: Kind, at moment: Date, step: Int = 0, _ cell: RevenueCell, _ sum: Sum) {
-        // Apple may sign any date; a day of Postgres has limits.
-        let day = Int(
-            (moment.timeIntervalSince1970 / BillingRules.day).rounded(.down).clamped(to: -700_000...2_000_000))
+        add(kind, on: Self.day(moment), step: step, cell, sum)
+    }
+
+    /// Apple may sign any date; a day of Postgres has limits.
+    private static func day(_ moment: Date) -> Int {
+        Int((moment.timeIntervalSince1970 / BillingRules.day).rounded(.down).clamped(to: -700_000...2_000_000))
+    }
+
+    /// In the Gregorian calendar, of days since 1970. Years begin in March, so that the leap day is their last.
+    private static func firstOfMonth(_ day: Int) -> Int {
+        // Of 400 years, which begin on 1 March of year 0.
+        let place = ((day + 719_468) % 146_097 + 146_097) % 146_097
+        let year = (place - place / 1460 + place / 36_524 - place / 146_096) / 365
+        let inYear = place - (365 * year + year / 4 - year / 100)
+        let month = (5 * inYear + 2) / 153
+        return day - (inYear - (153 * month + 2) / 5)
+    }
+
+    private mutating func add(_ kind: Kind, on day: Int, step: Int, _ cell: RevenueCell, _ sum: Sum) {
         var total = sums[Key(day: day, kind: kind, step: step, cell: cell)] ?? Sum()
         total.amount += sum.amount
         total.revenueCatAmount += sum.revenueCatAmount

@@ -172,7 +172,7 @@ import Testing
             }
         }
         var table = FigureReportStore.Table(query, asOf: nil, complete: [], limit: days * products)
-        try table.addChurn(sums, lost: sums)
+        try table.addChurn(sums, cut: [], lost: sums)
         #expect(table.rows.count == days * products)
         #expect(table.rows.last?.values.first?.value == .count(Int64(days - 1)))
     }
@@ -296,5 +296,66 @@ import Testing
                     and day < ($3::timestamptz at time zone 'UTC')::date
                 """)
         return try await connection.execute(days, kinds, range.lowerBound, range.upperBound)[0].value("amount")
+    }
+
+    @Test(arguments: 1...3 as ClosedRange<UInt64>)
+    func `Lost purchases are those of the movements, by any two dimensions, of whole and of cut months`(
+        seed: UInt64
+    ) async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: seed)
+            _ = try await LedgerStore(connection).apply(
+                fixtures.entries(240, purchases: 12), moving: [], recordedAt: Fixtures.now)
+            let now = try Self.date("2025-10-13")
+            while try await FigureStore(connection).update(at: now) {}
+            let dimensions = FigureReport.Dimension.allCases
+            var found: Int64 = 0
+            for (from, to) in [
+                ("2025-06-01", "2025-10-14"), ("2025-06-20", "2025-10-05"), ("2025-07-03", "2025-07-20"),
+            ] {
+                for interval in FigureReport.Interval.allCases {
+                    for (place, first) in dimensions.enumerated() {
+                        for second in dimensions[place...] {
+                            let query = FigureReport.Query(
+                                .churn, in: .production, of: nil, days: try Self.date(from)..<Self.date(to),
+                                by: interval,
+                                dimensions: [first, second])
+                            let reported = try await FigureReportStore(connection).report(query).rows
+                                .reduce(0 as Int64) { sum, row in
+                                    if case .count(let count) = row.values[1].value { sum + count } else { sum }
+                                }
+                            #expect(
+                                try await Self.lost(query, connection) == reported,
+                                "\(from) \(to) \(interval) \(first) \(second)")
+                            found += reported
+                        }
+                    }
+                }
+            }
+            #expect(found > 100)
+        }
+    }
+
+    /// Straight from the movements.
+    private static func lost(_ query: FigureReport.Query, _ connection: PostgresConnection) async throws -> Int64 {
+        let columns = query.dimensions.map {
+            switch $0 {
+            case .app: "bundle_id"
+            case .product: "product_id"
+            default: $0.rawValue
+            }
+        }
+        let statement = Statement(
+            unsafeSQL: """
+                select count(*) as count
+                from (
+                    select from mrr_movement
+                    where environment = 'Production' and at >= $1::timestamptz and at < $2::timestamptz
+                    group by original_transaction_id, date_trunc('\(query.interval.rawValue)', at at time zone 'UTC'),
+                        \(columns.joined(separator: ", "))
+                    having sum(purchases) < 0
+                ) as purchase
+                """)
+        return try await connection.execute(statement, query.days.lowerBound, query.days.upperBound)[0].value("count")
     }
 }

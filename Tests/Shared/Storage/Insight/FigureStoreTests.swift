@@ -213,7 +213,6 @@ import Testing
         ).map { row in try row.value("id") }
     }
 
-
     @Test
     func `The check finds a month that is not the sum of its days, of every kind, and a rebuild adds it up again`()
         async throws

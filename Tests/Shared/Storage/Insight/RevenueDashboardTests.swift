@@ -26,14 +26,12 @@ import Testing
     private static let contents = """
         insert into insight_day (amount, revenuecat_amount, purchases, count, day, step, environment, bundle_id, kind,
             currency, product_id, storefront, period, offer)
-        select amount, amount, purchases, 1, (date_trunc('month', now() at time zone 'UTC') - ago)::date, 0, 'Production',
+        select amount, amount, purchases, 1, (date_trunc('month', now() at time zone 'UTC') - ago)::date,
+            case kind when 'lostInMonth' then -1 else 0 end, 'Production',
             'com.example.app', kind, 'EUR', 'gold', 'DEU', 'P1M', ''
-        from (values ('new', 24000, 3, interval '3 months'), ('churn', -8000, -1, interval '0'), ('refund', 5000, 0, interval '0'),
-            ('trialPaid', 0, 0, interval '0'), ('trialEnded', 0, 0, interval '0')) as given (kind, amount, purchases, ago);
-        insert into mrr_movement (at, amount, revenuecat_amount, environment, purchases, bundle_id, original_transaction_id,
-            transaction_id, kind, currency, product_id, storefront, period, offer)
-        values (date_trunc('month', now() at time zone 'UTC') at time zone 'UTC', -8000, -8000, 'Production', -1, 'com.example.app', '1',
-            '1', 'churn', 'EUR', 'gold', 'DEU', 'P1M', '')
+        from (values ('new', 24000, 3, interval '3 months'), ('churn', -8000, -1, interval '0'),
+            ('lostInMonth', 0, 0, interval '0'), ('refund', 5000, 0, interval '0'),
+            ('trialPaid', 0, 0, interval '0'), ('trialEnded', 0, 0, interval '0')) as given (kind, amount, purchases, ago)
         """
 
     @Test func `The dashboard of revenue shows an analyst six numbers by month`() async throws {

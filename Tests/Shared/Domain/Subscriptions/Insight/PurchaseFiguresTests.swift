@@ -14,7 +14,7 @@ import Testing
         return Set(
             figures.sums.map { key, sum in
                 "\(key.day - first) \(key.kind) \(key.step) \(sum.amount) \(sum.count)"
-            }.filter { text in !["new", "churn", "expansion"].contains { text.contains($0) } })
+            }.filter { text in !["new", "churn", "expansion", "lost"].contains { text.contains($0) } })
     }
 
     private static func figures(_ transactions: [TransactionFacts], on day: Double) -> PurchaseFigures {
@@ -101,5 +101,40 @@ import Testing
         var coins = Sample.purchase(.consumable, "coins")
         coins.priceMilliunits = 990
         #expect(Self.sums([coins], on: 1) == ["0 charge 0 990 1"])
+    }
+
+    @Test func `A purchase that leaves and comes back within a month is lost in a day, and in no month`() throws {
+        let first = Int(Sample.beginning.timeIntervalSince1970 / 86_400)
+        func lost(_ transactions: [TransactionFacts]) -> Set<String> {
+            Set(
+                Self.figures(transactions, on: 800).sums.compactMap { key, sum in
+                    key.kind == .lostInDay || key.kind == .lostInMonth
+                        ? "\(key.kind) \(Self.text(key.day)) \(key.step) \(sum.count)" : nil
+                })
+        }
+        let month = Self.text(first + 30).prefix(7)
+        #expect(
+            lost([Movements.paid("1", to: 30)]) == [
+                "lostInDay \(Self.text(first + 30)) -1 1", "lostInMonth \(month)-01 -1 1",
+            ])
+        // Every month of two years, leap days and ends of years included.
+        for day in stride(from: 31.0, to: 760, by: 29) {
+            let end = Self.text(first + Int(day))
+            #expect(
+                lost([Movements.paid("1", to: day)]) == [
+                    "lostInDay \(end) -1 1", "lostInMonth \(end.prefix(7))-01 -1 1",
+                ])
+        }
+        let next = try #require((31..<60).first { Self.text(first + $0).hasSuffix("-01") })
+        let again = Movements.paid("2", from: Double(next) + 9, to: 1000)
+        #expect(
+            lost([Movements.paid("1", to: Double(next) + 3), again]) == [
+                "lostInDay \(Self.text(first + next + 3)) -1 1"
+            ])
+    }
+
+    /// A day as `2026-01-31`.
+    private static func text(_ day: Int) -> String {
+        Date(timeIntervalSince1970: Double(day) * 86_400).formatted(Date.ISO8601FormatStyle().year().month().day())
     }
 }
