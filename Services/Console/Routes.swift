@@ -22,6 +22,7 @@ enum Routes {
         let sessions = SessionScreens(console: console)
         let insight = InsightScreen(console: console)
         let revenue = RevenueScreen(console: console)
+        let revenuePurchases = RevenuePurchases(console: console)
         return Asset.all.map { asset in
             Route("GET", "/assets/\(asset.path)", nil) { _ in
                 ConsoleResponse(
@@ -76,6 +77,7 @@ enum Routes {
             Route("GET", "/sessions", .admin, sessions.list),
             Route("POST", "/sessions/end", .admin, sessions.end),
             Route("GET", "/revenue", .viewer, revenue.index),
+            Route("GET", "/revenue/purchases", .viewer, revenuePurchases.show),
             Route("GET", "/revenue/{report}", .viewer, revenue.show),
             Route("GET", "/insight", .viewer, insight.index),
             Route("GET", "/insight/{report}", .viewer, insight.show),

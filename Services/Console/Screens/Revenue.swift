@@ -29,6 +29,8 @@ struct RevenueScreen: Sendable {
     struct Cell: Sendable {
         let text: String
         let isNumber: Bool
+        /// The purchases behind the row.
+        var address: String?
     }
 
     struct Line: Sendable {
@@ -132,8 +134,11 @@ struct RevenueScreen: Sendable {
                 charted: series.flatMap { $0.isOneOfSeveral ? $0.cell : nil },
                 columns: columns.enumerated().map { Cell(text: Self.heading($1), isNumber: $0 >= texts) },
                 rows: rows.suffix(Self.shownRows).map { row in
-                    Line(
-                        cells: row.texts.enumerated().map { Cell(text: $1, isNumber: $0 >= texts) },
+                    let address = RevenuePurchases.address(row, of: name, in: scope)
+                    return Line(
+                        cells: row.texts.enumerated().map {
+                            Cell(text: $1, isNumber: $0 >= texts, address: $0 == 0 ? address : nil)
+                        },
                         isOpen: !row.isComplete)
                 },
                 allRows: rows.count > Self.shownRows ? rows.count : nil, limit: Self.shownRows,
@@ -143,7 +148,7 @@ struct RevenueScreen: Sendable {
             request)
     }
 
-    private func scope(_ request: ConsoleRequest) async throws -> Scope {
+    func scope(_ request: ConsoleRequest) async throws -> Scope {
         try await console.database.withConnection { Scope(try await ConsolePages($0).apps(), request) }
     }
 

@@ -7,7 +7,7 @@ import Subscriptions
 package struct FigureReportStore: Sendable {
     typealias Dimension = FigureReport.Dimension
 
-    private let connection: PostgresConnection
+    let connection: PostgresConnection
     private let limit: Int
 
     /// All statements run on this connection.
@@ -108,7 +108,7 @@ package struct FigureReportStore: Sendable {
         var count: Int64
     }
 
-    static let statements = [sums, lost.all, lost.ofApps, completeOfAll, completeOfApps]
+    static let statements = [sums, lost.all, lost.ofApps, completeOfAll, completeOfApps, behind]
 
     /// A plan that is made once, perhaps while a table is empty, looks up an app's rows only where it is made to: by one condition for each
     /// app, with offset 0, which keeps the planner from choosing another way.

@@ -66,7 +66,8 @@ import Testing
             "/", "/help", "/search", "/search?q=\(hostile)", "/search?q=nothing", "/search?q=MVX4Y6ZTQ1",
             "/notifications?type=\(hostile)&app=\(hostile)", "/dead-letters", "/dead-letters/list?reason=\(hostile)",
             "/coverage", "/pipeline", "/audit?actor=\(hostile)", "/insight?scope=\(hostile)", "/revenue",
-            "/revenue/mrr?by=\(hostile)", "/notifications",
+            "/revenue/mrr?by=\(hostile)",
+            "/revenue/purchases?from=2025-01-01&product=\(hostile)", "/notifications",
         ]
         guard role != "viewer" else { return all }
         return all + [

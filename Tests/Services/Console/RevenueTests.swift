@@ -77,6 +77,45 @@ import Testing
         }
     }
 
+    @Test func `A row leads to the purchases that moved it, and from there to their notifications`() async throws {
+        try await RunningConsole.with { console in
+            try await Self.fill(console)
+            let day = FigureQuestion.text(RunningConsole.now)
+            try await TestDatabase.connection(console.database).run(
+                unsafeScript: """
+                    insert into mrr_movement (at, amount, revenuecat_amount, environment, purchases, bundle_id, original_transaction_id,
+                        transaction_id, kind, currency, product_id, storefront, period, offer)
+                    select timestamp '\(day)' at time zone 'UTC', amount, amount, 'Production', -1, '\(SampleContents.app)',
+                        '\(SampleContents.purchase)', '1', 'churn', 'EUR', product, storefront, 'P1M', ''
+                    from (values (-8001, 'gold', 'DEU'), (-8002, 'silver', 'DEU'), (-8003, 'gold', '')) as given (amount, product, storefront)
+                    """)
+            let cookie = try await console.signedIn(role: "support")
+            let scope = FormFields.encode("Production \(SampleContents.app)")
+            let report = try await console.get("/revenue/movements?scope=\(scope)&by=product", cookie: cookie)
+            let month = day.prefix(7)
+            let link = try #require(
+                report.text.components(separatedBy: "href=\"").map { $0.prefix { $0 != "\"" } }.first {
+                    $0.hasPrefix("/revenue/purchases") && $0.contains("from=\(month)-01") && $0.contains("product=gold")
+                })
+            let address = link.replacing("&amp;", with: "&")
+            let page = try await console.get(String(address), cookie: cookie)
+            #expect(
+                page.text.contains("-8.001 EUR") && page.text.contains("-8.003 EUR") && !page.text.contains("-8.002"))
+            #expect(page.text.contains("href=\"/purchases/Production/\(SampleContents.purchase)\""))
+            let unsigned = try await console.get("\(address)&storefront=", cookie: cookie)
+            #expect(unsigned.text.contains("-8.003 EUR") && !unsigned.text.contains("-8.001"))
+            let viewer = try await console.get(
+                String(address), cookie: try await console.signedIn(role: "viewer"))
+            #expect(viewer.status == 200 && !viewer.text.contains(SampleContents.purchase))
+            #expect(
+                try await console.get("/revenue/purchases?from=2026-02-31", cookie: cookie).status == 422)
+            #expect(
+                try await console.get("/revenue/purchases?scope=\(scope)&from=2020-01-01&to=2020-02-01", cookie: cookie)
+                    .text
+                    .contains("Nothing moved in this time."))
+        }
+    }
+
     @Test func `A month without a row is a month of nothing, and the figures of another currency are not in it`()
         async throws
     {
