@@ -13,6 +13,8 @@ package struct PurchaseView: Sendable {
     package let gaps: [LifecycleGap]
     /// What it cost at first, costs now and will cost.
     package let prices: PurchasePrices
+    /// What the customer paid for it and got back, for each currency.
+    package let paid: [PaidTotal]
     /// Time in which nothing was paid, between paid periods.
     package let unpaidSpans: [UnpaidSpan]
     /// The last request to ask Apple again.
@@ -27,6 +29,7 @@ package struct PurchaseView: Sendable {
         gaps = try await LifecycleGapStore(connection).gaps(of: key)
         let transactions = try await TransactionStore(connection).versions(of: key)
         prices = PurchasePrices(subscription, transactions.map(\.facts))
+        paid = PaidTotal.all(of: transactions.map(\.facts))
         unpaidSpans = UnpaidSpan.spans(
             between: transactions, renewal: subscription.renewal, early: BillingRules.earlyRenewal(in: key.environment))
         refresh = try await RefreshStore(connection).last(of: key)

@@ -201,6 +201,7 @@ struct PurchaseScreen: Sendable {
                 "commitment",
                 Commitment(transaction: transaction, renewal: renewal).map { $0.text(transaction, renewal) }),
             fact("prices", view.prices.text),
+            fact("paid", view.paid.isEmpty ? nil : view.paid.map(\.text).joined(separator: "; ")),
             fact(
                 "messages in the app",
                 view.messages.isEmpty ? nil : view.messages.map(\.sentence).joined(separator: "; ")),

@@ -58,6 +58,8 @@ struct PurchaseSheet: Encodable {
     var commitment: String?
     /// The first, current and next price.
     var prices: String?
+    /// What was charged and refunded, for each currency.
+    var paid: [String]
     /// The messages that StoreKit has for the customer in the app.
     var messages: [String]
     /// Time without payment between paid periods.
@@ -91,6 +93,7 @@ struct PurchaseSheet: Encodable {
         commitment = Commitment(transaction: known.transaction, renewal: known.renewal)
             .map { $0.text(known.transaction, known.renewal) }
         prices = view.prices.text
+        paid = view.paid.map(\.text)
         messages = view.messages.map { "\($0.rawValue): \($0.sentence)" }
         unpaid = view.unpaidSpans.map { span in
             let length = TimeSpan.text(seconds: Int(span.end.timeIntervalSince(span.start)))
@@ -118,7 +121,7 @@ struct PurchaseSheet: Encodable {
             ("state", state),
             ("access", "\(access) (\(reason))"), ("notifications", "\(notifications)"),
         ]
-        return facts + messages.map { ("message", $0) } + unpaid.map { ("unpaid", $0) }
+        return facts + paid.map { ("paid", $0) } + messages.map { ("message", $0) } + unpaid.map { ("unpaid", $0) }
             + anomalies.map { ("anomaly", $0) } + gaps.map { ("gap", $0) }
             + conflicts.map { ("conflict", "\($0) arrived with other content, too") }
     }

@@ -116,6 +116,21 @@ import Testing
         }
     }
 
+    @Test func `The page of a purchase says what was paid for it and what was refunded`() async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            try await TestDatabase.connection(console.database).run(
+                unsafeScript: """
+                    update transaction
+                    set price_milliunits = 9990, currency = 'EUR', revoked_at = now(), revocation_type = 'REFUND_FULL'
+                    where original_transaction_id = '\(SampleContents.purchase)'
+                    """)
+            let page = try await console.get(
+                "/purchases/Production/\(SampleContents.purchase)", cookie: try await console.signedIn(role: "support"))
+            #expect(page.text.contains("<dt>paid</dt><dd>9.990 EUR in 1 transaction, 9.990 refunded</dd>"))
+        }
+    }
+
     @Test func `A month without a row is a month of nothing, and the figures of another currency are not in it`()
         async throws
     {

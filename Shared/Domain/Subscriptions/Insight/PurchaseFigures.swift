@@ -184,7 +184,7 @@ package struct PurchaseFigures: Sendable, Equatable {
 extension TransactionFacts {
     /// What Apple paid back to the customer, thousandths of a unit of currency; nil where it paid nothing: sharing that ended is no
     /// refund.
-    fileprivate var refundedMilliunits: Int64? {
+    var refundedMilliunits: Int64? {
         guard revocationDate != nil, let price = priceMilliunits, price > 0,
             revocationType != "FAMILY_REVOKE", revocationType != "ASSIGNMENT_REVOKE"
         else { return nil }
