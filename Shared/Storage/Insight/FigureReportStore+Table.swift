@@ -165,12 +165,14 @@ extension FigureReportStore {
             for (place, cohorts) in grouped(sums).enumerated() {
                 try Task.checkCancellation()
                 for cell in Self.sorted(cohorts.keys) {
-                    guard let period = BillingPeriod(cell[Self.place(of: .period)]) else { continue }
+                    guard
+                        let length = BillingPeriod(cell[Self.place(of: .period)])?.length(in: query.environment)
+                    else { continue }
                     var steps = [Retention](repeating: Retention(), count: Self.steps)
                     for sum in cohorts[cell] ?? [] {
                         guard let start = sum.start else { continue }
                         let time = asOf.timeIntervalSince(start.addingTimeInterval(Self.day))
-                        for step in steps.indices where period.seconds * Double(step) <= time {
+                        for step in steps.indices where length * Double(step) <= time {
                             steps[step].add(sum, Int64(step) + 1)
                         }
                     }

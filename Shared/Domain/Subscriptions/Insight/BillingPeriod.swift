@@ -77,8 +77,10 @@ package struct BillingPeriod: Sendable, Hashable, Comparable, CustomStringConver
     /// By length.
     package static func < (left: Self, right: Self) -> Bool { left.hours < right.hours }
 
-    /// The average length, seconds.
-    package var seconds: TimeInterval { Double(hours) * 3600 }
+    /// The average length, seconds. Outside of production Apple counts a month in five minutes and a week in three.
+    package func length(in environment: StoreEnvironment) -> TimeInterval {
+        environment == .production ? Double(hours) * 3600 : Double(months * 300) + Double(days * 180) / 7
+    }
 
     private var hours: Int64 { months * 1461 / 2 + days * 24 }
 }

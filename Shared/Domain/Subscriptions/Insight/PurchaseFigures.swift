@@ -15,8 +15,8 @@ package struct PurchaseFigures: Sendable, Equatable {
         case lostInDay, lostInMonth
         /// Free trials by the day of their beginning; `step` of a paid one is the number of days until the customer paid.
         case trialRunning, trialEnded, trialPaid
-        /// Purchases by the day of their first paid period; `step` is the number of paid periods so far, and of those before the first
-        /// resubscription.
+        /// Purchases by the day of their first paid period; `step` is the number of its lengths that were paid for so far, and of those
+        /// before the first resubscription.
         case periods, unbrokenPeriods
         /// What was charged, by the day of the transaction. Loyal: after a year of paid service, when Apple's commission is lower.
         case charge, loyalCharge
@@ -68,7 +68,7 @@ package struct PurchaseFigures: Sendable, Equatable {
             addTrial(facts, paid: begun, at: now)
             addCharge(facts, after: periods, in: environment)
         }
-        addPeriods(begun.filter { !$0.addsSeats })
+        addPeriods(begun.filter { !$0.addsSeats }, in: environment)
         let trialEnds = transactions.filter(\.isFreeTrial).compactMap(\.expiresDate)
         changesAt =
             (periods.flatMap { [$0.startsAt, $0.endsAt].compactMap(\.self) } + trialEnds).filter { $0 > now }.min()
@@ -133,23 +133,30 @@ package struct PurchaseFigures: Sendable, Equatable {
         return moment.timeIntervalSince(covered) > BillingRules.loyaltyGap(in: environment) ? 0 : paid
     }
 
-    /// A period that replaced another one within its time counts with it.
-    private mutating func addPeriods(_ periods: [RevenuePeriod]) {
-        guard let first = periods.first else { return }
-        var (all, unbroken, isUnbroken) = (1, 1, true)
-        for (before, next) in zip(periods, periods.dropFirst()) {
-            let gap = next.startsAt.timeIntervalSince(before.endsAt ?? .forever)
-            if gap >= AccessScheduleBuilder.shortestHole, next.isPurchase || gap > before.billingRetry {
+    /// How many lengths of the first period are paid for, by time and not by payments: a payment may be for another length, and a period that
+    /// replaced another one within its time counts with it.
+    private mutating func addPeriods(_ periods: [RevenuePeriod], in environment: StoreEnvironment) {
+        guard let first = periods.first, let length = BillingPeriod(first.cell.period)?.length(in: environment) else {
+            return
+        }
+        var (all, unbroken, isUnbroken) = (0.0, 0.0, true)
+        var (covered, before) = (first.startsAt, first)
+        for period in periods {
+            let gap = period.startsAt.timeIntervalSince(covered)
+            if gap >= AccessScheduleBuilder.shortestHole, period.isPurchase || gap > before.billingRetry {
                 isUnbroken = false
             }
-            guard next.startsAt.timeIntervalSince(before.paidUntil) > -AccessScheduleBuilder.shortestHole else {
-                continue
-            }
-            all += 1
-            if isUnbroken { unbroken += 1 }
+            let end = period.endsAt ?? .forever
+            all += max(0, end.timeIntervalSince(max(period.startsAt, covered)))
+            if isUnbroken { unbroken = all }
+            (covered, before) = (max(covered, end), period)
         }
-        add(.periods, at: first.startsAt, step: all, first.cell, Sum(count: 1))
-        add(.unbrokenPeriods, at: first.startsAt, step: unbroken, first.cell, Sum(count: 1))
+        // A month may be some days shorter than the average.
+        func count(_ paid: Double) -> Int {
+            Int(((paid + min(length / 10, 3 * BillingRules.day)) / length).rounded(.down).clamped(to: 1...1200))
+        }
+        add(.periods, at: first.startsAt, step: count(all), first.cell, Sum(count: 1))
+        add(.unbrokenPeriods, at: first.startsAt, step: count(unbroken), first.cell, Sum(count: 1))
     }
 
     private mutating func add(_ kind: Kind, at moment: Date, step: Int = 0, _ cell: RevenueCell, _ sum: Sum) {

@@ -10,8 +10,6 @@ package struct RevenuePeriod: Sendable, Hashable {
     package var startsAt: Date
     /// The first moment that does not; nil only where access has no end.
     package var endsAt: Date?
-    /// The end as it was paid for. Later than ``endsAt`` where an upgrade, a refund or a migration ended it.
-    package var paidUntil: Date
     /// Where its value counts.
     package var cell: RevenueCell
     /// Never zero.
@@ -69,7 +67,6 @@ package struct RevenuePeriod: Sendable, Hashable {
         guard value != .zero else { return nil }
         transactionId = facts.transactionId
         (self.startsAt, self.endsAt) = (startsAt, endsAt)
-        paidUntil = facts.expiresDate ?? .forever
         cell = RevenueCell(facts, period: length)
         self.value = value
         self.addsSeats = addsSeats

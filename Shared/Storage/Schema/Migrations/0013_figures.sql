@@ -50,7 +50,7 @@ create table insight_day (
     purchases bigint not null,
     count bigint not null,
     day date not null,
-    step integer not null, -- trialPaid: days until the payment; periods, unbrokenPeriods: their number; else 0
+    step integer not null, -- trialPaid: days until the payment; periods, unbrokenPeriods: their number by paid time; else 0
     environment store_environment not null,
     bundle_id text not null,
     kind text not null,

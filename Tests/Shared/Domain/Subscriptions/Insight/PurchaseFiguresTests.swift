@@ -70,6 +70,23 @@ import Testing
         #expect(Self.sums(upgraded, on: 12).contains("0 periods 1 0 1"))
     }
 
+    @Test func `A period of another length counts as the lengths of the first one that it covers, until a refund`() {
+        var year = Movements.paid("2", from: 31, to: 396, product: "yearly", price: 99_990, signed: 31)
+        let month = Movements.paid("1", to: 31)
+        #expect(Self.sums([month, year], on: 40).isSuperset(of: ["0 periods 13 0 1", "0 unbrokenPeriods 13 0 1"]))
+        (year.revocationDate, year.revocationType, year.signedDate) = (Sample.day(50), "REFUND_FULL", Sample.day(50))
+        #expect(Self.sums([month, year], on: 60).contains("0 periods 1 0 1"))
+        let week = Movements.paid("1", to: 7)
+        let monthly = Movements.paid("2", from: 7, to: 35, product: "monthly", signed: 7)
+        #expect(Self.sums([week, monthly], on: 8).contains("0 periods 5 0 1"))
+    }
+
+    @Test func `A month of 28 days is a month`() {
+        let months = [Movements.paid("1", to: 28), Movements.paid("2", from: 28, to: 59)]
+        #expect(Self.sums(months, on: 30).contains("0 periods 2 0 1"))
+        #expect(Self.sums([months[0]], on: 20).contains("0 periods 1 0 1"))
+    }
+
     @Test func `A charge after a year of paid service is a loyal one`() {
         let years = [Movements.paid("1", to: 365), Movements.paid("2", from: 365, to: 730)]
         #expect(Self.sums(years, on: 366).isSuperset(of: ["0 charge 0 9990 1", "365 loyalCharge 0 9990 1"]))
