@@ -165,14 +165,13 @@ extension FigureReportStore {
             for (place, cohorts) in grouped(sums).enumerated() {
                 try Task.checkCancellation()
                 for cell in Self.sorted(cohorts.keys) {
-                    guard
-                        let length = BillingPeriod(cell[Self.place(of: .period)])?.length(in: query.environment)
-                    else { continue }
+                    guard let period = BillingPeriod(cell[Self.place(of: .period)]) else { continue }
                     var steps = [Retention](repeating: Retention(), count: Self.steps)
                     for sum in cohorts[cell] ?? [] {
                         guard let start = sum.start else { continue }
                         let time = asOf.timeIntervalSince(start.addingTimeInterval(Self.day))
-                        for step in steps.indices where length * Double(step) <= time {
+                        for step in steps.indices {
+                            guard period.longest(Int64(step), in: query.environment) <= time else { break }
                             steps[step].add(sum, Int64(step) + 1)
                         }
                     }

@@ -35,12 +35,14 @@ extension FigureStore {
         "figures-move", "update insight_position set as_of = greatest(as_of, $1::timestamptz)")
 
     /// Keeps the sums of days that are over and complete, once each. A day that was not complete within a month has no first report.
+    /// The row of a day without a kind has no sums, because those of different currencies are never added.
     static let report = Statement(
         "figures-report",
         """
         insert into insight_reported (reported_at, amount, count, day, environment, bundle_id, kind, currency)
-        select $1::timestamptz, coalesce(sum(amount), 0), coalesce(sum(count), 0), complete.day, complete.environment,
-            complete.bundle_id, coalesce(kind, ''), coalesce(currency, '')
+        select $1::timestamptz, case when grouping(kind) = 0 then sum(amount) else 0 end,
+            case when grouping(kind) = 0 then sum(count) else 0 end, complete.day, complete.environment, complete.bundle_id,
+            coalesce(kind, ''), coalesce(currency, '')
         from coverage_day complete
         left join insight_day figure on figure.environment = complete.environment
             and figure.bundle_id = complete.bundle_id and figure.day = complete.day

@@ -54,7 +54,9 @@ package struct FigureStore: Sendable {
             changes.append(figures.changesAt)
             sums += figures.sums.map { FigureRow(place: place + 1, key: $0.key, sum: $0.value) }
             let rows = figures.movements.map { MovementRow(key: key, bundleId: apps[key] ?? "", movement: $0) }
-            guard Set(rows) != Set(known[key] ?? []) else { continue }
+            let stored = known[key] ?? []
+            // A stored one may be there twice; those of the purchase are all different.
+            guard rows.count != stored.count || Set(rows) != Set(stored) else { continue }
             moved.append(key)
             added += rows
         }

@@ -82,6 +82,13 @@ package struct BillingPeriod: Sendable, Hashable, Comparable, CustomStringConver
         environment == .production ? Double(hours) * 3600 : Double(months * 300) + Double(days * 180) / 7
     }
 
+    /// The longest that so many of it in a row may last, seconds: a month has up to 31 days and a year up to 366.
+    package func longest(_ count: Int64, in environment: StoreEnvironment) -> TimeInterval {
+        guard environment == .production else { return Double(count) * length(in: environment) }
+        let months = months * count
+        return Double(months / 12 * 366 + months % 12 * 31 + days * count) * BillingRules.day
+    }
+
     private var hours: Int64 { months * 1461 / 2 + days * 24 }
 }
 

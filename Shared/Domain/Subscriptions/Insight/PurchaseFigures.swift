@@ -61,7 +61,7 @@ package struct PurchaseFigures: Sendable, Equatable {
         let periods = RevenuePeriod.all(transactions, access: access, in: environment)
         let begun = periods.filter { $0.startsAt <= now }
         movements = RevenueMovement.all(of: periods).filter { $0.at <= now }
-        for movement in movements { add(movement) }
+        for movement in movements { add(movement, amongAll: movements) }
         addLosses(.lostInDay) { $0 }
         addLosses(.lostInMonth) { Self.firstOfMonth($0) }
         for facts in transactions where !facts.isPaidElsewhere {
@@ -74,15 +74,16 @@ package struct PurchaseFigures: Sendable, Equatable {
             (periods.flatMap { [$0.startsAt, $0.endsAt].compactMap(\.self) } + trialEnds).filter { $0 > now }.min()
     }
 
-    private mutating func add(_ movement: RevenueMovement) {
+    /// Movements of one moment and kind, as of a change of product, count once: where the purchase earns since, if it does.
+    private mutating func add(_ movement: RevenueMovement, amongAll movements: [RevenueMovement]) {
         guard let kind = Kind(rawValue: movement.kind.rawValue) else { return }
+        let counted = movements.filter { $0.at == movement.at && $0.kind == movement.kind }
+            .max { $0.purchases < $1.purchases }
         add(
             kind, at: movement.at, movement.cell,
             Sum(
                 amount: movement.value.amount, revenueCatAmount: movement.value.revenueCatAmount,
-                purchases: movement.purchases,
-                // A change of product is two movements, and counts once.
-                count: movement.purchases >= 0 || movement.kind == .churn ? 1 : 0))
+                purchases: movement.purchases, count: movement == counted ? 1 : 0))
     }
 
     private mutating func addLosses(_ kind: Kind, by span: (Int) -> Int) {

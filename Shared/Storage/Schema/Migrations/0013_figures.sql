@@ -70,7 +70,7 @@ create table insight_reported (
     day date not null,
     environment store_environment not null,
     bundle_id text not null,
-    kind text not null, -- empty: the day was reported, perhaps without any figures
+    kind text not null, -- empty: the day was reported, perhaps without any figures; amount and count are 0
     currency text not null,
     primary key (environment, bundle_id, day, kind, currency)
 );

@@ -157,6 +157,28 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            // The first of January is 184 days after the first of July.
+            (.production, "2026-07-01", "2027-01-01", "P1M", 6), (.production, "2026-07-01", "2027-01-04", "P1M", 7),
+            (.production, "2027-03-01", "2028-03-01", "P1Y", 1), (.production, "2027-03-01", "2028-03-02", "P1Y", 2),
+            (.production, "2026-07-01", "2026-07-15", "P1W", 2), (.sandbox, "2026-07-01", "2026-07-04", "P1Y", 36),
+        ] as [(StoreEnvironment, String, String, String, Int)])
+    func `Retention waits for the longest that periods may last`(
+        environment: StoreEnvironment, start: String, asOf: String, period: String, steps: Int
+    ) throws {
+        let first = try Self.date(start)
+        let query = FigureReport.Query(
+            .retention, in: environment, of: nil, days: first..<first.addingTimeInterval(86_400))
+        var table = FigureReportStore.Table(query, asOf: try Self.date(asOf), complete: [], limit: 100)
+        try table.addRetention([
+            FigureReportStore.Sum(
+                start: first, kind: "periods", step: 1, cell: ["", "", "", "", period, ""], amount: 0,
+                revenueCatAmount: 0, purchases: 0, count: 1)
+        ])
+        #expect(table.rows.count == steps)
+    }
+
     /// Looking through all sums for each row would take hours.
     @Test func `A report of many days and products looks at each sum once`() throws {
         let start = try Self.date("2026-01-01")

@@ -141,6 +141,21 @@ import Testing
         }
     }
 
+    @Test func `A movement that is stored twice is stored once after a rebuild`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 8)
+            try await Self.apply(fixtures.entries(200)[...], to: connection)
+            let now = Self.moment(20)
+            try await Self.update(connection, at: now)
+            let movements = try await Self.rows("mrr_movement", connection)
+            try await connection.run(unsafeScript: "insert into mrr_movement select * from mrr_movement")
+            #expect(try await FigureCheck(connection).differences(before: now.startOfDay) != [])
+            _ = try await connection.execute(FigureStore.enqueueAll)
+            try await Self.update(connection, at: now)
+            #expect(try await Self.rows("mrr_movement", connection) == movements)
+        }
+    }
+
     /// A program of the release before, or of one after it that was taken back, writes these tables and knows no queue.
     @Test(arguments: [
         ("update transaction set price_milliunits = 77000 where original_transaction_id = 'FIRST'", ["FIRST"]),
@@ -261,6 +276,13 @@ import Testing
             try await Self.update(connection, at: now)
             let reported = try await Self.rows("insight_reported", connection)
             #expect(reported.count > 9 && !reported.contains { $0.contains("2025-06-24") })
+            let days = Statement(
+                unsafeSQL:
+                    "select count(*) as days, sum(abs(amount) + count)::bigint as added from insight_reported where kind = ''"
+            )
+            let marks = try await connection.execute(days)[0]
+            #expect(try marks.value("days", as: Int64.self) == 9)
+            #expect(try marks.value("added", as: Int64.self) == 0)
             try await Self.apply(entries[60...], to: connection)
             try await Self.update(connection, at: now)
             #expect(try await Self.rows("insight_reported", connection) == reported)

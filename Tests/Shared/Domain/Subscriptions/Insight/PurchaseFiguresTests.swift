@@ -114,6 +114,18 @@ import Testing
         #expect(Self.sums(purchase, on: 12).isEmpty)
     }
 
+    @Test func `What changes in several cells at one moment counts once`() {
+        let first = Sample.seats(Movements.paid("1", to: 30, price: 49_990))
+        var added = Sample.seats(Movements.paid("2", from: 12, to: 30, price: 20_000, signed: 12))
+        added.offerType = 2
+        func counts(_ kind: PurchaseFigures.Kind) -> [Int] {
+            Self.figures([first, added], on: 40).sums.filter { $0.key.kind == kind }.map(\.value.count).sorted()
+        }
+        #expect(counts(.churn) == [0, 1])
+        (added.revocationDate, added.signedDate) = (Sample.day(20), Sample.day(20))
+        #expect(counts(.contraction) == [1] && counts(.churn) == [1])
+    }
+
     @Test func `A consumable adds what was charged`() {
         var coins = Sample.purchase(.consumable, "coins")
         coins.priceMilliunits = 990
