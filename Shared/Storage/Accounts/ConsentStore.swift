@@ -131,21 +131,20 @@ package struct ConsentStore: Sendable {
 
     private static let rescinded = Statement(
         "consent-rescinded",
-        unsafeSQL: """
-            select max(rescission.signed_at) as rescinded_at
-            from notification rescission
-            join notification_payload payload on payload.notification_uuid = rescission.notification_uuid
-            where rescission.environment = $1::text::store_environment and rescission.bundle_id = $2::text
-                and rescission.notification_type = 'RESCIND_CONSENT'
-                and \(RefundSubjects.readable("payload.decoded")) -> 'appData' -> 'signedAppTransactionInfo' ->> 'appTransactionId' in (
-                    select identity
-                    from account_app
-                    where environment = $1::text::store_environment and bundle_id = $2::text
-                        and app_account_token = $3::uuid
-                    union all
-                    select app_transaction_id
-                    from subscription
-                    where environment = $1::text::store_environment and bundle_id = $2::text
-                        and owner_account_token = $3::uuid)
-            """)
+        """
+        select max(signed_at) as rescinded_at
+        from notification
+        where environment = $1::text::store_environment and bundle_id = $2::text
+            and notification_type = 'RESCIND_CONSENT'
+            and app_transaction_id in (
+                select identity
+                from account_app
+                where environment = $1::text::store_environment and bundle_id = $2::text
+                    and app_account_token = $3::uuid
+                union all
+                select app_transaction_id
+                from subscription
+                where environment = $1::text::store_environment and bundle_id = $2::text
+                    and owner_account_token = $3::uuid)
+        """)
 }

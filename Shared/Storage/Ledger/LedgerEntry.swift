@@ -1,6 +1,7 @@
 import Contracts
 import Interpretation
 import Records
+import StrictJSON
 import Subscriptions
 
 import struct Foundation.Date
@@ -31,6 +32,15 @@ public struct LedgerEntry: Sendable {
     }
 
     var uuid: UUID { notification.notificationUUID }
+
+    /// Apple's id of the customer whose parent withdrew the consent to the use of the app; nil for another type of notification, and
+    /// for a customer that was erased. The row of the ledger keeps it, because a withdrawal counts longer than payloads are kept.
+    var rescindingCustomer: String? {
+        guard keepsPayload, notification.notificationType == "RESCIND_CONSENT",
+            let payload = try? JSONDocument(notification.decoded)
+        else { return nil }
+        return payload.root["appData"]?["signedAppTransactionInfo"]?["appTransactionId"]?.string
+    }
 }
 
 extension LedgerEntry {

@@ -37,6 +37,8 @@ public struct LedgerLine: Sendable, Equatable {
     public var contentConflicts = 0
     /// Apple's status (1 active … 5 revoked); nil where the notification has none.
     public var status: Int?
+    /// Apple's id of the customer whose parent withdrew the consent (`RESCIND_CONSENT`); nil for other types.
+    public var appTransactionId: String?
     var partition: Int32 = 0
     var offset: Int64 = 0
     var isLifecycleEvent = false
@@ -69,6 +71,7 @@ extension LedgerLine {
         Column(
             "status", as: Int16.self, get: { $0.status.map { Int16(clamping: $0) } },
             set: { $0.status = $1.map { Int($0) } }),
+        Column("app_transaction_id", \.appTransactionId),
         Column("kafka_partition", \.partition),
         Column("kafka_offset", \.offset),
         Column("is_lifecycle_event", \.isLifecycleEvent),
@@ -97,7 +100,8 @@ extension LedgerLine {
             transactionId: event == nil ? notification.transactionId : event?.transaction?.transactionId,
             signedDate: event?.version.signedDate ?? notification.signedDate, receivedAt: notification.receivedAt,
             recordedAt: recordedAt, source: notification.source.rawValue, hasAdvanced: hasAdvanced,
-            status: event?.status, partition: entry.position.partition, offset: entry.position.offset,
+            status: event?.status, appTransactionId: entry.rescindingCustomer, partition: entry.position.partition,
+            offset: entry.position.offset,
             isLifecycleEvent: event?.isLifecycleEvent ?? false, purchasedAt: event?.transaction?.purchaseDate,
             expiresAt: event?.transaction?.expiresDate, isAutoRenewing: event?.renewal?.autoRenewStatus,
             isFailingToRenew: event?.renewal?.isFailingToRenew,

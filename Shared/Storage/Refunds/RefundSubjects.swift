@@ -63,7 +63,7 @@ enum RefundSubjects {
 
     /// A payload, or null for one with a NUL, of which Postgres reads no member: the statement would fail, and no other request of the
     /// same turn would be decided.
-    static func readable(_ column: String) -> String {
+    private static func readable(_ column: String) -> String {
         "(case when position('\\u0000' in \(column)::text) = 0 then \(column) end)"
     }
 
@@ -198,13 +198,10 @@ enum RefundSubjects {
             left join lateral (
                 select max(rescission.signed_at) as rescinded_at
                 from notification rescission
-                join notification_payload payload
-                    on payload.notification_uuid = rescission.notification_uuid
-                    and payload.recorded_at = rescission.recorded_at
                 where account.token is not null and rescission.environment = given.environment
                     and rescission.bundle_id = request.bundle_id
                     and rescission.notification_type = 'RESCIND_CONSENT' and rescission.recorded_at <= given.known_at
-                    and \(readable("payload.decoded")) -> 'appData' -> 'signedAppTransactionInfo' ->> 'appTransactionId' in (
+                    and rescission.app_transaction_id in (
                         select identity
                         from account_app
                         where account_app.environment = given.environment

@@ -30,5 +30,6 @@ public struct Migration: Sendable, Equatable {
         Migration(14, "months", PackageResources._014_months_sql),
         Migration(15, "losses", PackageResources._015_losses_sql),
         Migration(16, "edges", PackageResources._016_edges_sql),
+        Migration(17, "rescissions", PackageResources._017_rescissions_sql),
     ]
 }

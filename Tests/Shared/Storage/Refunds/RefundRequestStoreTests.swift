@@ -130,7 +130,7 @@ import Testing
     }
 
     /// The rows by the definition: no merging of what was known before.
-    private static func expected(_ events: [PurchaseEvent]) -> [String] {
+    static func expected(_ events: [PurchaseEvent]) -> [String] {
         Dictionary(grouping: events) { $0.transaction?.transactionId ?? "" }.sorted { $0.key < $1.key }.map {
             id, events in
             func newest(_ isWanted: (PurchaseEvent) -> Bool) -> PurchaseEvent? {
