@@ -9,6 +9,7 @@ struct RetentionJob: Sendable {
     let canaries: CanaryStore
     let overdue: OverdueStore
     let heartbeats: HeartbeatStore
+    let usage: UsageReportStore
     let retention: RetentionStore
     let policy: RetentionPolicy
     let now: @Sendable () -> Date
@@ -29,6 +30,8 @@ struct RetentionJob: Sendable {
             "canaries": try await canaries.delete(requestedBefore: ago(Self.canaryDays)),
             "overdue": try await overdue.delete(noticedBefore: ago(Self.overdueDays)),
             "heartbeats": try await heartbeats.delete(before: ago(Self.heartbeatDays)),
+            // As long as the requests that they were about can be looked into.
+            "usage": try await usage.delete(reportedBefore: ago(Double(policy.ledgerDays))),
         ]
         logger.debug("Expired rows deleted", metadata: deleted.mapValues { "\($0)" })
         let report = try await retention.run(policy, now: now())

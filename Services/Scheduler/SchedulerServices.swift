@@ -94,7 +94,8 @@ struct SchedulerServices {
         let windows = RecoveryWindowStore(connection)
         let retentionJob = RetentionJob(
             windows: windows, canaries: CanaryStore(connection), overdue: OverdueStore(connection),
-            heartbeats: HeartbeatStore(connection), retention: RetentionStore(connection),
+            heartbeats: HeartbeatStore(connection), usage: UsageReportStore(connection),
+            retention: RetentionStore(connection),
             policy: RetentionPolicy(ledgerDays: settings.ledgerDays, seenDays: settings.seenDays),
             now: context.clock.now, logger: context.logger)
         let interval = min(.seconds(15), settings.failuresInterval)

@@ -11,7 +11,8 @@ package struct UsageReportStore: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Adds a report, and has an open request of the transaction looked at.
+    /// Adds a report, and has an open request of the transaction looked at. An erasure waits until it is stored, and deletes it, or it
+    /// waits for the erasure.
     /// - Returns: false where no transaction of these apps has the id.
     /// - Parameter bundleIds: nil means all apps.
     package func add(
@@ -20,15 +21,29 @@ package struct UsageReportStore: Sendable {
     ) async throws -> Bool {
         try await repeating {
             try await connection.pipeline([
+                ErasedAccounts.command(among: []),
                 Command(
                     Self.insert, key.environment.rawValue, key.transactionId, bundleIds, now, report.percentage,
                     report.deliveryStatus?.rawValue, report.isSampleProvided, name),
                 Command(Self.wake, key.environment.rawValue, key.transactionId, now),
             ])
-        }[0].affected > 0
+        }[1].affected > 0
     }
 
-    static let statements = [insert, wake]
+    /// Deletes reports from before a time, the oldest first, in batches of one transaction each.
+    /// - Parameter portion: number of rows per transaction.
+    /// - Returns: number of rows.
+    package func delete(reportedBefore time: Date, portion: Int = 20_000) async throws -> Int {
+        var deleted = 0
+        while true {
+            try Task.checkCancellation()
+            let gone = try await connection.execute(Self.delete, time, Int64(portion)).affected
+            guard gone > 0 else { return deleted }
+            deleted += gone
+        }
+    }
+
+    static let statements = [insert, wake, delete]
 
     private static let insert = Statement(
         "usage-report-insert",
@@ -41,6 +56,14 @@ package struct UsageReportStore: Sendable {
         from transaction
         where environment = $1::text::store_environment and transaction_id = $2::text
             and ($3::text[] is null or bundle_id = any ($3::text[]))
+        """)
+
+    private static let delete = Statement(
+        "usage-report-delete",
+        """
+        delete from usage_report
+        where id = any (array(
+            select id from usage_report where reported_at < $1::timestamptz order by reported_at limit $2::bigint))
         """)
 
     /// Not a request that waits for Apple: the answer to it stays as it is, and the pause between two attempts, too.

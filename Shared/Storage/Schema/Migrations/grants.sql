@@ -160,7 +160,7 @@ begin
             ('storekeeper_scheduler', 'insert, update, delete', array[
                 'coverage', 'coverage_day', 'recovery_window', 'recovery_page', 'canary', 'overdue_inquiry',
                 'ingest_heartbeat', 'lease']),
-            ('storekeeper_scheduler', 'delete', array['seen_notification']),
+            ('storekeeper_scheduler', 'delete', array['seen_notification', 'usage_report']),
             ('storekeeper_reader', 'select (created_at, expires_at, revoked_at, id, environment, name, scopes, bundle_ids)',
                 array['api_key']),
             ('storekeeper_api', 'select, insert, update, delete', array[

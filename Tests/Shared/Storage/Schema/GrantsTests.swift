@@ -157,10 +157,10 @@ import WebhookDelivery
                     try await Self.expectDenied(scheduler, "delete from \(table)")
                 }
                 try await scheduler.run(
-                    unsafeScript: "update refund_request set next_at = null; update refund_answer set attempts = 1")
+                    unsafeScript: "update refund_request set next_at = null; update refund_answer set attempts = 1; delete from usage_report")
                 for change in [
                     "update refund_request set requested_at = null", "insert into refund_request default values",
-                    "update refund_answer set body = ''", "delete from refund_answer", "delete from usage_report",
+                    "update refund_answer set body = ''", "delete from refund_answer",
                     "insert into refund_policy default values", "insert into usage_report default values",
                 ] { try await Self.expectDenied(scheduler, change) }
             }

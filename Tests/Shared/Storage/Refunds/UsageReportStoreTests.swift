@@ -1,0 +1,46 @@
+import Contracts
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Storage
+
+/// How long reports about the use of a purchase are kept.
+@Suite(.hangLimit) struct UsageReportStoreTests {
+    private static func percentages(_ connection: PostgresConnection) async throws -> [Int64] {
+        try await connection.execute(Statement(unsafeSQL: "select percentage from usage_report order by id"))
+            .map { row in try row.value("percentage") }
+    }
+
+    @Test func `UsageReportStore deletes reports from before a time, in batches`() async throws {
+        try await RefundFixture.use { fixture async throws in
+            for minute in 0..<5 { _ = try await fixture.use(Int64(minute), minute: Double(minute)) }
+            let store = UsageReportStore(fixture.connection)
+            #expect(try await store.delete(reportedBefore: RefundFixture.at(3), portion: 2) == 3)
+            #expect(try await Self.percentages(fixture.connection) == [3, 4])
+            #expect(try await store.delete(reportedBefore: RefundFixture.at(3)) == 0)
+        }
+    }
+
+    @Test func `An erasure waits for a report that is being stored, and leaves none`() async throws {
+        try await RefundFixture.use { fixture async throws in
+            // The report is stored and not committed while another transaction has the row of the request.
+            let other = TestDatabase.connection(fixture.database)
+            try await other.run(unsafeScript: "begin; select from refund_request for update")
+            let reporting = RefundFixture(
+                connection: TestDatabase.connection(fixture.database), database: fixture.database)
+            async let isStored = reporting.use(7, minute: 5)
+            _ = try await TestDatabase.blockedBackends(asking: fixture.connection)
+            let erasing = TestDatabase.connection(fixture.database)
+            async let erased = ErasureStore(erasing).forget(
+                RefundFixture.account, of: RefundFixture.app, in: .production, extent: .detach, id: UUID(),
+                at: RefundFixture.at(6))
+            _ = try await TestDatabase.blockedBackends(2, asking: fixture.connection)
+            try await other.run(unsafeScript: "commit")
+            #expect(try await isStored)
+            #expect(try await erased != nil)
+            #expect(try await Self.percentages(fixture.connection) == [])
+        }
+    }
+}
