@@ -166,19 +166,21 @@ actor Sender: Service {
     }
 
     private func count(_ attempt: WebhookAttempt) {
-        let outcome =
+        let outcome: String? =
             switch attempt.outcome {
             case .delivered: "delivered"
             case .gone: "gone"
             case .throttled: "throttled"
             case .failed(let status, _): status == nil ? "unanswered" : "failed"
+            case .erased: nil
             }
+        guard let outcome else { return }
         Metric.webhookRequests.counter(name(attempt.endpoint), outcome).increment()
         Metric.webhookPlaces.gauge(name(attempt.endpoint)).record(places.used(by: attempt.endpoint))
         guard case .delivery(let claim) = attempt.subject, let delivery = claim.delivery, delivery.replay == 0,
-            case .delivered = attempt.outcome
+            case .delivered = attempt.outcome, let message = delivery.message
         else { return }
-        Metric.changeToWebhook.timer().recordSeconds(now().timeIntervalSince(delivery.message.appliedAt))
+        Metric.changeToWebhook.timer().recordSeconds(now().timeIntervalSince(message.appliedAt))
     }
 
     // MARK: What is sent
@@ -213,9 +215,21 @@ actor Sender: Service {
                 empty.append(claim)
                 continue
             }
-            start(.delivery(claim), body: { WebhookBody.of(delivery.message) }, id: delivery.message.id, of: delivery)
+            send(claim, delivery)
         }
         return claims.count + (tests + notices).count { taken.contains($0) }
+    }
+
+    private func send(_ claim: WebhookQueueStore.Claim, _ delivery: WebhookQueueStore.Delivery) {
+        switch delivery.content {
+        case .change(let message):
+            start(.delivery(claim), body: { WebhookBody.of(message) }, id: message.id, of: delivery)
+        case .relay(let uuid, let signedPayload?):
+            start(.delivery(claim), body: { WebhookBody.relay(of: signedPayload) }, id: name(uuid), of: delivery)
+        case .relay(_, nil):
+            places.take(1, for: claim.place.endpoint)
+            finished.append(WebhookAttempt(.delivery(claim), .erased, at: now()))
+        }
     }
 
     private func test(_ id: UUID) {
@@ -254,9 +268,11 @@ actor Sender: Service {
             headers.append(("content-type", "application/json"))
             headers.append(("user-agent", "Storekeeper/\(BuildInformation.version)"))
             if let delivery {
-                headers.append(("storekeeper-cursor", String(delivery.sequence)))
                 if delivery.replay > 0 { headers.append(("storekeeper-replay", "true")) }
-                if let account = delivery.message.appAccountToken { hidden.append(account) }
+                if let message = delivery.message {
+                    headers.append(("storekeeper-cursor", String(delivery.sequence)))
+                    if let account = message.appAccountToken { hidden.append(account) }
+                }
             }
             let (outcome, answer) = await connection.send(bytes, headers: headers, without: hidden, now: now())
             var attempt = draft

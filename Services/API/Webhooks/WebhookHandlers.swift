@@ -125,6 +125,7 @@ struct WebhookHandlers: Sendable {
     ) {
         let (endpoint, health) = (entry.endpoint, entry.health)
         json.member("endpointId", endpoint.id.uuidString.lowercased())
+        json.member("kind", endpoint.kind.rawValue)
         json.member("url", endpoint.url)
         json.member("state", entry.shownState)
         for (name, list) in [

@@ -5,6 +5,7 @@ import Storage
 struct WebhookScreens: Sendable {
     struct Row: Sendable {
         let id: String
+        let kind: String
         let url: String
         let environment: String
         let state: String
@@ -33,6 +34,7 @@ struct WebhookScreens: Sendable {
 
     struct EndpointPage: Sendable {
         let id: String
+        let kind: String
         let url: String
         let state: String
         let fault: String
@@ -56,7 +58,8 @@ struct WebhookScreens: Sendable {
         let rows = entries.map { entry in
             let (id, own) = (entry.endpoint.id.uuidString.lowercased(), waiting[entry.endpoint.id])
             return Row(
-                id: id, url: entry.endpoint.url, environment: entry.endpoint.environment.rawValue,
+                id: id, kind: entry.endpoint.kind.rawValue, url: entry.endpoint.url,
+                environment: entry.endpoint.environment.rawValue,
                 state: entry.shownState, waiting: Int(own?.count ?? 0),
                 oldest: own?.oldest.map { Moment($0, now: now) }, fault: entry.health.lastFault ?? "",
                 address: "/webhooks/\(id)")
@@ -81,7 +84,8 @@ struct WebhookScreens: Sendable {
         let rows = deliveries.map { delivery in
             DeliveryRow(
                 sequence: "\(delivery.sequence)", event: delivery.event, purchase: delivery.originalTransactionId,
-                address: "/purchases/\(environment)/\(delivery.originalTransactionId)",
+                address: delivery.originalTransactionId.isEmpty
+                    ? "" : "/purchases/\(environment)/\(delivery.originalTransactionId)",
                 state: delivery.state.rawValue + (delivery.replay > 0 ? " (replay)" : ""),
                 attempts: Int(delivery.attempts), status: delivery.status.map { "\($0)" } ?? "",
                 applied: Moment(delivery.appliedAt, now: now))
@@ -89,7 +93,8 @@ struct WebhookScreens: Sendable {
         return console.page(
             "webhook", "Webhook",
             EndpointPage(
-                id: id, url: entry.endpoint.url, state: entry.shownState, fault: entry.health.lastFault ?? "",
+                id: id, kind: entry.endpoint.kind.rawValue, url: entry.endpoint.url, state: entry.shownState,
+                fault: entry.health.lastFault ?? "",
                 rows: rows,
                 isEmpty: rows.isEmpty, command: "storekeeper webhooks deliveries \(id)",
                 forms: request.role >= .operatorRole ? WebhookActions(console: console).forms(of: entry, request) : []),

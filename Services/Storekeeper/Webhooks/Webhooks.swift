@@ -61,10 +61,11 @@ extension WebhookSecrets {
 /// An endpoint as lists show it.
 struct WebhookRow: ListedRow {
     static let columns: [TextTable.Column] = [
-        "id", "environment", "state", "url", "waiting", "oldest", "last fault",
+        "id", "kind", "environment", "state", "url", "waiting", "oldest", "last fault",
     ]
 
     var id: String
+    var kind: String
     var environment: String
     var state: String
     var url: String
@@ -87,6 +88,7 @@ struct WebhookRow: ListedRow {
     init(_ entry: WebhookEndpointStore.Entry, _ waiting: WebhookEndpointStore.Waiting?, at now: Date) {
         let (endpoint, health) = (entry.endpoint, entry.health)
         id = endpoint.id.uuidString.lowercased()
+        kind = endpoint.kind.rawValue
         environment = endpoint.environment.rawValue
         state = entry.shownState
         url = endpoint.url
@@ -108,13 +110,14 @@ struct WebhookRow: ListedRow {
     }
 
     var cells: [String] {
-        [id, environment, state, url, "\(waiting)", oldestWaiting?.text ?? "-", lastFault ?? "-"]
+        [id, kind, environment, state, url, "\(waiting)", oldestWaiting?.text ?? "-", lastFault ?? "-"]
     }
 
     var lines: [Fact] {
         func all(_ list: [String]) -> String { list.isEmpty ? "all" : list.joined(separator: ", ") }
         return [
-            ("id", id), ("environment", environment), ("state", state), ("url", url), ("apps", all(apps)),
+            ("id", id), ("kind", kind), ("environment", environment), ("state", state), ("url", url),
+            ("apps", all(apps)),
             ("events", all(events)), ("facts", all(facts)),
             (
                 "order",

@@ -12,12 +12,14 @@ struct WebhooksCreate: Subcommand {
         commandName: "create", abstract: "Create a webhook endpoint and print its secret.",
         discussion: """
             The service sends it webhook.test at once; after the first answer 2xx it gets the changes that are applied from \
-            now on.
+            now on. One of kind apple is not tested, and gets Apple's notifications as Apple sends them: for a server that \
+            Apple called before.
 
             Examples:
               storekeeper webhooks create --environment Production --url https://backend.example.com/hook
               storekeeper webhooks create --environment Sandbox --url https://backend.example.com/hook \\
                 --app com.example.app --fact accessUntil
+              storekeeper webhooks create --environment Production --url https://old.example.com/apple --kind apple
             """)
 
     @OptionGroup var database: DatabaseOptions
@@ -29,6 +31,9 @@ struct WebhooksCreate: Subcommand {
 
     @Option(help: "URL of the receiver, https://.")
     var url: String
+
+    @Option(help: "changes, or apple for Apple's own requests.")
+    var kind = WebhookEndpoint.Kind.changes
 
     @Option(name: .customLong("app"), help: "Bundle id of an app; repeat for several (default: all apps).")
     var apps: [String] = []
@@ -56,7 +61,7 @@ struct WebhooksCreate: Subcommand {
             url: url, environment: environment,
             filter: WebhookFilter(
                 bundleIds: Set(apps).sorted(), events: Set(events).sorted(), facts: Set(facts).sorted()),
-            isOrdered: !unordered)
+            isOrdered: !unordered, kind: kind)
     }
 
     func run(in context: CommandContext) async throws {
@@ -107,6 +112,8 @@ struct WebhooksRotate: Subcommand {
         try WebhookSecretView(options.endpoint, generation: generation, secrets).print(options.output, in: context)
     }
 }
+
+extension WebhookEndpoint.Kind: ExpressibleByArgument {}
 
 /// A secret as it is printed.
 struct WebhookSecretView: Encodable {

@@ -10,6 +10,8 @@ package enum AttemptOutcome: Sendable, Equatable {
     case throttled(status: Int16, seconds: Double)
     /// Everything else, without an answer too: it is retried.
     case failed(status: Int16?, fault: String)
+    /// No request was made: the notification was erased, or retention has dropped it.
+    case erased
 
     /// What an answer means.
     /// - Parameters:
@@ -35,6 +37,7 @@ package enum AttemptOutcome: Sendable, Equatable {
         case .delivered(let status), .throttled(let status, _): status
         case .gone: 410
         case .failed(let status, _): status
+        case .erased: nil
         }
     }
 
@@ -45,6 +48,7 @@ package enum AttemptOutcome: Sendable, Equatable {
         case .gone: "answered 410: the receiver wants no more webhooks"
         case .throttled(let status, let seconds): "answered \(status): asks for \(Int(seconds.rounded(.up))) s of pause"
         case .failed(_, let fault): fault
+        case .erased: "the notification was erased"
         }
     }
 }

@@ -35,6 +35,16 @@ package enum WebhookBody {
         return body(type(of: message.event), message.occurredAt, short.record().value)
     }
 
+    /// The body of Apple's request: `{"signedPayload": …}`.
+    /// - Parameter signedPayload: the notification as Apple signed it.
+    package static func relay(of signedPayload: [UInt8]) -> [UInt8] {
+        var json = JSONWriter(capacity: signedPayload.count + 32)
+        json.beginObject()
+        json.member("signedPayload", String(decoding: signedPayload, as: UTF8.self))
+        json.endObject()
+        return json.bytes
+    }
+
     /// The body of `webhook.test`.
     package static func test(of endpoint: UUID, in environment: StoreEnvironment, requestedAt: Date) -> [UInt8] {
         var json = JSONWriter()

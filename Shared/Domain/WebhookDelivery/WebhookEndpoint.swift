@@ -5,6 +5,15 @@ import struct Foundation.UUID
 
 /// Where webhooks of one environment are sent, and which of them.
 package struct WebhookEndpoint: Sendable, Equatable, Identifiable {
+    /// What its requests are.
+    package enum Kind: String, Sendable, Equatable, CaseIterable {
+        /// Changes of purchases, as ``WebhookBody/of(_:)`` writes them.
+        case changes
+        /// Apple's notifications, with the body that Apple sends: for a server that Apple called before. It is never tested, because
+        /// it knows nothing but Apple's notifications.
+        case apple
+    }
+
     /// What is sent to it.
     package enum State: String, Sendable, Equatable, CaseIterable {
         /// Only the signed `webhook.test`, until a request is answered with 2xx; changes wait.
@@ -19,6 +28,8 @@ package struct WebhookEndpoint: Sendable, Equatable, Identifiable {
 
     /// Names it in commands, metrics and logs.
     package let id: UUID
+    /// What it gets.
+    package var kind: Kind
     /// The only environment of which it gets changes.
     package var environment: StoreEnvironment
     /// As ``WebhookURL`` accepts it.
@@ -38,17 +49,18 @@ package struct WebhookEndpoint: Sendable, Equatable, Identifiable {
     /// Changes that were applied earlier are not sent.
     package var startsAt: Date
 
-    /// An endpoint that is to be tested.
+    /// An endpoint that is to be tested; one of kind apple is active at once.
     package init(
         id: UUID, environment: StoreEnvironment, url: String, filter: WebhookFilter = WebhookFilter(),
-        isOrdered: Bool = true, state: State = .testing, createdAt: Date
+        isOrdered: Bool = true, kind: Kind = .changes, state: State? = nil, createdAt: Date
     ) {
         self.id = id
+        self.kind = kind
         self.environment = environment
         self.url = url
         self.filter = filter
         self.isOrdered = isOrdered
-        self.state = state
+        self.state = state ?? (kind == .apple ? .active : .testing)
         self.createdAt = createdAt
         startsAt = createdAt
     }

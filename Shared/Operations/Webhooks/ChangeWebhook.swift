@@ -34,10 +34,15 @@ package struct ChangeWebhook: Sendable {
     let change: Change
 
     /// Reads the endpoint.
-    /// - Throws: `OperationError` where there is none.
+    /// - Throws: `OperationError` where there is none, and for a test of one of kind apple.
     package init(_ change: Change, of id: UUID, on connection: PostgresConnection) async throws {
         self.change = change
         entry = try await Self.find(id, on: connection)
+        if change == .test, entry.endpoint.kind == .apple {
+            throw OperationError(
+                "an endpoint of kind apple gets Apple's notifications alone; storekeeper test-notification asks Apple for one, "
+                    + "which it gets")
+        }
         waiting = Int(try await WebhookEndpointStore(connection).waiting()[id]?.count ?? 0)
     }
 
@@ -56,8 +61,8 @@ package struct ChangeWebhook: Sendable {
                 "A new secret would sign; the secret before it signs, too, for a day."
             case .pause: "Nothing would be sent to \(entry.endpoint.url); changes would wait."
             case .resume(false):
-                "The receiver would be tested, and then what waits would be sent: events of "
-                    + "\(waiting.counted("purchase"))."
+                (entry.endpoint.kind == .apple ? "What" : "The receiver would be tested, and then what")
+                    + " waits would be sent: events of \(waiting.counted("purchase"))."
             case .resume(true): "Events of \(waiting.counted("purchase")) that wait would be given up."
             case .remove:
                 "The endpoint \(id) and what waits for it would be deleted: events of \(waiting.counted("purchase"))."

@@ -16,10 +16,12 @@ package struct CreateWebhook: Sendable {
     let environment: StoreEnvironment
     let filter: WebhookFilter
     let isOrdered: Bool
+    let kind: WebhookEndpoint.Kind
 
     /// - Throws: `OperationError` where the URL or the filter is not accepted.
     package init(
-        url text: String, environment: StoreEnvironment, filter: WebhookFilter, isOrdered: Bool
+        url text: String, environment: StoreEnvironment, filter: WebhookFilter, isOrdered: Bool,
+        kind: WebhookEndpoint.Kind = .changes
     ) throws(OperationError) {
         do throws(WebhookURL.Objection) {
             // Whether receivers on this machine are allowed, the service decides.
@@ -38,19 +40,29 @@ package struct CreateWebhook: Sendable {
                     "give at most \(Self.longestList) values of 1 to 255 bytes as \(name)", .invalid(name))
             }
         }
+        guard kind == .changes || filter.facts.isEmpty else {
+            throw OperationError(
+                "an endpoint of kind apple gets notifications, which have no facts; name events instead",
+                .invalid("fact"))
+        }
         self.environment = environment
         self.filter = filter
         self.isOrdered = isOrdered
+        self.kind = kind
     }
 
     /// - Parameter id: of the endpoint.
     package func plan(id: UUID) -> OperationPlan {
         OperationPlan(
             Self.name, on: WebhookSubject.text(id), about: nil,
-            [
-                "Changes of \(environment.rawValue) would be sent to \(url).",
-                "The endpoint would get webhook.test at once, and changes after it answers 2xx.",
-            ])
+            kind == .apple
+                ? [
+                    "Apple's notifications of \(environment.rawValue) that arrive from now on would be sent to \(url) as Apple sends them."
+                ]
+                : [
+                    "Changes of \(environment.rawValue) would be sent to \(url).",
+                    "The endpoint would get webhook.test at once, and changes after it answers 2xx.",
+                ])
     }
 
     /// The endpoint and its row of the audit log are written both or neither.
@@ -60,7 +72,7 @@ package struct CreateWebhook: Sendable {
     ) async throws -> WebhookEndpoint {
         let endpoint = WebhookEndpoint(
             id: id, environment: environment, url: url.description, filter: filter, isOrdered: isOrdered,
-            createdAt: performer.now)
+            kind: kind, createdAt: performer.now)
         try await WebhookEndpointStore(connection).create(
             endpoint, audit: plan(id: id).action(of: performer))
         return endpoint

@@ -4,7 +4,7 @@ import WebhookDelivery
 
 import struct Foundation.UUID
 
-/// Sends changes to an endpoint again, under their ids. Counted first.
+/// Sends changes, or Apple's notifications, to an endpoint again, under their ids. Counted first.
 package struct ReplayWebhooks: Sendable {
     /// As in the audit log.
     package static let name = "webhooks replay"
@@ -23,7 +23,8 @@ package struct ReplayWebhooks: Sendable {
         endpoint = try await ChangeWebhook.find(id, on: connection).endpoint
         self.selection = selection
         self.most = most
-        count = try await WebhookReplayStore(connection).count(selection, to: id, most: most.map { $0 + 1 })
+        count = try await WebhookReplayStore(connection).count(
+            selection, to: id, endpoint.kind, most: most.map { $0 + 1 })
         if let most, count > most {
             throw OperationError(
                 "more than \(most) changes would be sent; name a shorter time, or run `storekeeper webhooks replay`, which "
@@ -34,7 +35,9 @@ package struct ReplayWebhooks: Sendable {
     package var plan: OperationPlan {
         OperationPlan(
             Self.name, on: WebhookSubject.text(endpoint.id), about: nil,
-            ["\(count.counted("change")) would be sent to \(endpoint.url) again, under the same ids."],
+            [
+                "\(count.counted(endpoint.kind == .apple ? "notification" : "change")) would be sent to \(endpoint.url) again, under the same ids."
+            ],
             isEffective: count > 0,
             doubt: count > 0 ? "The receiver gets events that it may have processed; it skips them by their ids." : nil)
     }
@@ -44,7 +47,8 @@ package struct ReplayWebhooks: Sendable {
     package func perform(on connection: PostgresConnection, by performer: Performer) async throws -> Int {
         do {
             return try await WebhookReplayStore(connection).replay(
-                selection, to: endpoint.id, at: performer.now, most: most, audit: plan.action(of: performer))
+                selection, to: endpoint.id, endpoint.kind, at: performer.now, most: most,
+                audit: plan.action(of: performer))
         } catch is WebhookReplayStore.Unfinished {
             throw OperationError(
                 "an earlier replay to the endpoint has changes that wait; send this one when they are delivered, or run "

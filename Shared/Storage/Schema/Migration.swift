@@ -31,5 +31,6 @@ public struct Migration: Sendable, Equatable {
         Migration(15, "losses", PackageResources._015_losses_sql),
         Migration(16, "edges", PackageResources._016_edges_sql),
         Migration(17, "rescissions", PackageResources._017_rescissions_sql),
+        Migration(18, "relays", PackageResources._018_relays_sql),
     ]
 }

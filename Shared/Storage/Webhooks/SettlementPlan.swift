@@ -58,6 +58,10 @@ struct SettlementPlan {
             logged.append(attempt)
             finished.append((claim, attempt, "waiting", delivery.attempts))
             queue.append((claim, now))
+        case .erased:
+            logged.append(attempt)
+            finished.append((claim, attempt, "given-up", delivery.attempts))
+            queue.append((claim, now))
         case .failed:
             logged.append(attempt)
             let attempts = delivery.attempts + (isCounted ? 1 : 0)
@@ -145,6 +149,9 @@ extension EndpointHealth {
             nextProbeAt = now
             return succeeded()
         case .gone: return gone(at: now)
+        case .erased:
+            nextProbeAt = now
+            return .none
         case .throttled(_, let seconds):
             throttled(for: seconds, at: now)
             return .none

@@ -42,13 +42,16 @@ package struct WebhookEndpointStore: Sendable {
         try await connection.execute(Self.find, id).first.map { row in try Self.entry(row) }
     }
 
-    /// Creates an endpoint; the service that sends tests it at once.
+    /// Creates an endpoint; the service that sends tests it at once, where it is of changes.
     package func create(_ endpoint: WebhookEndpoint, audit: OperatorAction) async throws {
         _ = try await connection.pipeline([
             Command(
                 Self.insert, endpoint.id, endpoint.environment.rawValue, endpoint.url, endpoint.filter.bundleIds,
-                endpoint.filter.events, endpoint.filter.facts, endpoint.isOrdered, endpoint.createdAt),
-            Command(Self.insertHealth, endpoint.id, endpoint.createdAt),
+                endpoint.filter.events, endpoint.filter.facts, endpoint.isOrdered, endpoint.createdAt,
+                endpoint.kind.rawValue, endpoint.state.rawValue),
+            Command(
+                Self.insertHealth, endpoint.id, endpoint.createdAt,
+                endpoint.state == .testing ? endpoint.createdAt : nil),
             OperatorActionStore.command(recording: [audit]),
         ])
     }
@@ -132,6 +135,7 @@ package struct WebhookEndpointStore: Sendable {
             filter: WebhookFilter(
                 bundleIds: try row.value("bundle_ids"), events: try row.value("events"), facts: try row.value("facts")),
             isOrdered: try row.value("is_ordered"),
+            kind: WebhookEndpoint.Kind(rawValue: try row.value("kind")) ?? .changes,
             state: WebhookEndpoint.State(rawValue: try row.value("state")) ?? .paused,
             createdAt: try row.value("created_at"))
         endpoint.generation = try row.value("generation")
@@ -163,7 +167,7 @@ package struct WebhookEndpointStore: Sendable {
     ]
 
     private static let columns = """
-        id, environment::text as environment, url, bundle_ids, events, facts, is_ordered, state, generation, rotated_at,
+        id, kind, environment::text as environment, url, bundle_ids, events, facts, is_ordered, state, generation, rotated_at,
             created_at, starts_at, failures, failing_since, next_probe_at, paused_until, test_requested_at, disabled_at,
             disabled_because, last_fault, notice_about, noticed_at
         """
@@ -188,17 +192,17 @@ package struct WebhookEndpointStore: Sendable {
         "webhook-endpoint-insert",
         """
         insert into webhook_endpoint (
-            id, environment, url, bundle_ids, events, facts, is_ordered, state, created_at, starts_at)
+            id, environment, url, bundle_ids, events, facts, is_ordered, kind, state, created_at, starts_at)
         values (
-            $1::uuid, $2::text::store_environment, $3::text, $4::text[], $5::text[], $6::text[], $7::boolean, 'testing',
-            $8::timestamptz, $8::timestamptz)
+            $1::uuid, $2::text::store_environment, $3::text, $4::text[], $5::text[], $6::text[], $7::boolean, $9::text,
+            $10::text, $8::timestamptz, $8::timestamptz)
         """)
 
     private static let insertHealth = Statement(
         "webhook-health-insert",
         """
         insert into webhook_health (endpoint, next_probe_at, test_requested_at)
-        values ($1::uuid, $2::timestamptz, $2::timestamptz)
+        values ($1::uuid, $2::timestamptz, $3::timestamptz)
         """)
 
     private static let rotate = Statement(
@@ -217,7 +221,8 @@ package struct WebhookEndpointStore: Sendable {
         "webhook-endpoint-resume",
         """
         update webhook_endpoint
-        set state = 'testing', starts_at = case when $3::boolean then $2::timestamptz else starts_at end
+        set state = case when kind = 'apple' then 'active' else 'testing' end,
+            starts_at = case when $3::boolean then $2::timestamptz else starts_at end
         where id = $1::uuid
         """)
 
@@ -226,8 +231,10 @@ package struct WebhookEndpointStore: Sendable {
         """
         update webhook_health
         set failures = 0, failing_since = null, paused_until = null, disabled_at = null, disabled_because = null,
-            next_probe_at = $2::timestamptz, test_requested_at = $2::timestamptz
-        where endpoint = $1::uuid
+            next_probe_at = $2::timestamptz,
+            test_requested_at = case when webhook_endpoint.kind = 'changes' then $2::timestamptz end
+        from webhook_endpoint
+        where endpoint = $1::uuid and webhook_endpoint.id = endpoint
         """)
 
     /// What a sender works on stays under its lease.
@@ -266,16 +273,17 @@ package struct WebhookEndpointStore: Sendable {
         "webhook-waiting",
         """
         select endpoint, count(*) as count, (
-                select min(timeline.applied_at)
+                select min(coalesce(timeline.applied_at, notification.recorded_at))
                 from (
-                    select timeline_id
+                    select timeline_id, notification_uuid
                     from webhook_delivery
                     where webhook_delivery.endpoint = webhook_queue.endpoint and state = 'waiting'
                         and day >= min(webhook_queue.since)
                     order by timeline_id
                     limit 1
                 ) as first
-                join timeline on timeline.id = first.timeline_id
+                left join timeline on timeline.id = first.timeline_id
+                left join notification on notification.notification_uuid = first.notification_uuid
             ) as oldest
         from webhook_queue
         group by endpoint

@@ -16,15 +16,17 @@ package struct WebhookLog: Sendable {
 
     /// A delivery without its body.
     package struct Delivery: Sendable, Equatable {
+        /// Of the change in the feed of events; of a notification the number of the delivery.
         package var sequence: Int64
         /// 0; else the number of the replay.
         package var replay: Int64
         package var state: State
         /// Apple's type, or type and subtype.
         package var event: String
+        /// Empty of a notification about no purchase.
         package var originalTransactionId: String
         package var notificationUUID: UUID
-        /// When the change was applied.
+        /// When the change was applied, or the notification was stored.
         package var appliedAt: Date
         /// Attempts that count: none of those to a receiver that fails altogether.
         package var attempts: Int32
@@ -36,7 +38,10 @@ package struct WebhookLog: Sendable {
         package var milliseconds: Int32?
 
         /// The header `webhook-id`.
-        package var id: String { "\(notificationUUID.uuidString.lowercased())/\(originalTransactionId)" }
+        package var id: String {
+            let uuid = notificationUUID.uuidString.lowercased()
+            return sequence < WebhookQueueStore.firstRelay ? "\(uuid)/\(originalTransactionId)" : uuid
+        }
     }
 
     /// A failed attempt, or a test.
@@ -98,13 +103,18 @@ package struct WebhookLog: Sendable {
     private static let deliveries = Statement(
         "webhook-deliveries",
         """
-        select timeline_id, replay, state, timeline.event, webhook_delivery.original_transaction_id,
-            webhook_delivery.notification_uuid, timeline.applied_at, attempts, first_attempt_at, finished_at,
+        select timeline_id, replay, state,
+            coalesce(timeline.event, concat_ws('/', notification.notification_type, notification.subtype)) as event,
+            webhook_delivery.original_transaction_id, webhook_delivery.notification_uuid,
+            coalesce(timeline.applied_at, notification.recorded_at) as applied_at, attempts, first_attempt_at, finished_at,
             webhook_delivery.status, milliseconds
         from webhook_delivery
-        join timeline on timeline.id = webhook_delivery.timeline_id
+        left join timeline on timeline.id = webhook_delivery.timeline_id
+        left join notification
+            on timeline.id is null and notification.notification_uuid = webhook_delivery.notification_uuid
         where endpoint = $1::uuid and ($2::text is null or state = $2::text)
             and ($3::bigint is null or timeline_id < $3::bigint)
+            and coalesce(timeline.applied_at, notification.recorded_at) is not null
         order by timeline_id desc, replay desc
         limit $4::bigint
         """)

@@ -12,6 +12,8 @@ package struct WebhookQueueStore: Sendable {
     package static let leaseSeconds: Double = 60
     /// Days for which a delivery waits, and its log is kept.
     package static let deliveryDays = 30
+    /// The number of the first notification that was enqueued for an endpoint of kind apple; each row of the timeline has a lower one.
+    package static let firstRelay: Int64 = 1 << 52
 
     private let connection: PostgresConnection
 
@@ -77,16 +79,29 @@ package struct WebhookQueueStore: Sendable {
 
     /// What is sent.
     package struct Delivery: Sendable, Equatable {
-        /// The message as it says now, not as it said when it was enqueued.
-        package var message: SubscriptionChanged
+        package var content: Content
         /// 0; else the number of the replay.
         package var replay: Int64
         /// Of the partition.
         package var day: String
         /// Failed attempts that count.
         package var attempts: Int32
-        /// The position in the feed of events.
+        /// The position in the feed of events; of a notification its number.
         package var sequence: Int64
+
+        /// Nil of a notification.
+        package var message: SubscriptionChanged? {
+            guard case .change(let message) = content else { return nil }
+            return message
+        }
+    }
+
+    /// What a request says, read when it is sent.
+    package enum Content: Sendable, Equatable {
+        /// The message as it says now, not as it said when it was enqueued.
+        case change(SubscriptionChanged)
+        /// Apple's notification as it was signed; nil where it was erased meanwhile.
+        case relay(UUID, signedPayload: [UInt8]?)
     }
 
     /// Leases places in the queue that are due.
@@ -108,21 +123,40 @@ package struct WebhookQueueStore: Sendable {
                 Command(Self.claimed, lease),
             ])
         }
+        let at = TimelineRow.selectedCount
+        let relayed = try rows[1].compactMap { row in
+            try row.optional(at: at + 6, as: Int64.self).map { $0 >= Self.firstRelay } ?? false
+                ? try row.value(at: at + 7, as: UUID.self) : nil
+        }
+        let originals = try await originals(of: relayed, under: lease)
         return try rows[1].map { row in
-            let at = TimelineRow.selectedCount
             let place = Claim.Place(
                 endpoint: try row.value(at: at), originalTransactionId: try row.value(at: at + 1),
                 lane: try row.value(at: at + 2))
             guard try row.optional(at: at + 3, as: Int64.self) != nil else {
                 return Claim(place: place, lease: lease, delivery: nil, isProbe: probes.contains(place.endpoint))
             }
-            let read = try TimelineRow.read(row)
+            let (sequence, uuid): (Int64, UUID) = (try row.value(at: at + 6), try row.value(at: at + 7))
+            let content =
+                sequence < Self.firstRelay
+                ? Content.change(try TimelineRow.read(row).message)
+                : .relay(uuid, signedPayload: originals[uuid])
             return Claim(
                 place: place, lease: lease,
                 delivery: Delivery(
-                    message: read.message, replay: try row.value(at: at + 3), day: try row.value(at: at + 4),
-                    attempts: try row.value(at: at + 5), sequence: read.id),
+                    content: content, replay: try row.value(at: at + 3), day: try row.value(at: at + 4),
+                    attempts: try row.value(at: at + 5), sequence: sequence),
                 isProbe: probes.contains(place.endpoint))
+        }
+    }
+
+    /// The notifications as Apple signed them; without those that were erased, or that retention has dropped.
+    private func originals(of notifications: [UUID], under lease: UUID) async throws -> [UUID: [UInt8]] {
+        guard !notifications.isEmpty else { return [:] }
+        return try await connection.execute(Self.originals, lease, notifications).reduce(into: [:]) { originals, row in
+            originals[try row.value("notification_uuid")] = try SignedOriginal(
+                blob: try row.value("signed_original"), headers: try row.value("headers")
+            ).original()
         }
     }
 
@@ -137,15 +171,22 @@ package struct WebhookQueueStore: Sendable {
                 .map { row in try row.value("endpoint", as: UUID.self) })
     }
 
-    static let statements = [endpoints, enqueue, claim, claimed, takeProbes]
+    static let statements = [endpoints, enqueue, claim, claimed, originals, takeProbes]
 
     /// Holds back a removal of an endpoint until what is enqueued for it is stored.
     private static let endpoints = Statement(
         "webhook-endpoints-hold", "select id from webhook_endpoint order by id for key share")
 
+    private static let originals = Statement(
+        "webhook-originals",
+        """
+        select notification_uuid, signed_original, headers
+        from relayed_originals($1::uuid, $2::uuid[])
+        """)
+
     /// Which endpoints want a change; `replay` uses it, too. ``WebhookFilter/admits(_:)`` says the same.
     static let filter = """
-        endpoint.environment = timeline.environment
+        endpoint.kind = 'changes' and endpoint.environment = timeline.environment
             and (endpoint.bundle_ids = '{}' or timeline.bundle_id = any (endpoint.bundle_ids))
             and (
                 endpoint.events = '{}' or timeline.event = any (endpoint.events)
@@ -220,15 +261,16 @@ package struct WebhookQueueStore: Sendable {
     private static let claimed = Statement(
         "webhook-claimed",
         unsafeSQL: """
-            select \(TimelineRow.selected), head_endpoint, head_purchase, head_lane, head_replay, head_day, head_attempts
+            select \(TimelineRow.selected), head_endpoint, head_purchase, head_lane, head_replay, head_day, head_attempts,
+                head_timeline_id, head_uuid
             from (
                 select webhook_queue.endpoint as head_endpoint,
                     webhook_queue.original_transaction_id as head_purchase, webhook_queue.lane as head_lane,
                     first.timeline_id as head_timeline_id, first.replay as head_replay, first.day::text as head_day,
-                    first.attempts as head_attempts
+                    first.attempts as head_attempts, first.notification_uuid as head_uuid
                 from webhook_queue
                 left join lateral (
-                    select timeline_id, replay, day, attempts
+                    select timeline_id, replay, day, attempts, notification_uuid
                     from webhook_delivery
                     where webhook_delivery.endpoint = webhook_queue.endpoint
                         and webhook_delivery.original_transaction_id = webhook_queue.original_transaction_id

@@ -4,16 +4,16 @@ import WebhookDelivery
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// Sends changes of the timeline to an endpoint again, of any age, under their ids. What the endpoint's filter does not admit is not
-/// replayed.
+/// Sends changes of the timeline to an endpoint again, or to one of kind apple the notifications of the ledger, of any age, under their
+/// ids. What the endpoint's filter does not admit is not replayed.
 package struct WebhookReplayStore: Sendable {
     /// Which changes.
     package enum Selection: Sendable, Equatable {
-        /// One, by its position in the feed of events.
+        /// One, by its position in the feed of events; a notification by the number of a delivery to the endpoint.
         case one(Int64)
         /// All of a purchase.
         case purchase(String)
-        /// Those that were applied in a time.
+        /// Those that were applied, or stored, in a time.
         case time(Range<Date>)
     }
 
@@ -27,9 +27,11 @@ package struct WebhookReplayStore: Sendable {
 
     /// How many changes would be sent.
     /// - Parameter most: counts no further; nil counts all.
-    package func count(_ selection: Selection, to endpoint: UUID, most: Int? = nil) async throws -> Int {
+    package func count(
+        _ selection: Selection, to endpoint: UUID, _ kind: WebhookEndpoint.Kind = .changes, most: Int? = nil
+    ) async throws -> Int {
         let rows = try await connection.pipeline([
-            Command(selection.count, all: selection.values(after: [endpoint, most.map { Int64($0) }]))
+            Command(selection.count(kind), all: selection.values(after: [endpoint, most.map { Int64($0) }]))
         ])
         return Int(try rows[0][0].value("count", as: Int64.self))
     }
@@ -39,7 +41,8 @@ package struct WebhookReplayStore: Sendable {
     /// - Returns: how many.
     /// - Throws: `Unfinished`.
     package func replay(
-        _ selection: Selection, to endpoint: UUID, at now: Date, most: Int? = nil, audit: OperatorAction
+        _ selection: Selection, to endpoint: UUID, _ kind: WebhookEndpoint.Kind = .changes, at now: Date,
+        most: Int? = nil, audit: OperatorAction
     ) async throws -> Int {
         try await repeating {
             try await connection.transaction { transaction in
@@ -51,7 +54,8 @@ package struct WebhookReplayStore: Sendable {
                     guard unfinished.isEmpty else { throw Unfinished() }
                 }
                 let rows = try transaction.pipeline([
-                    Command(selection.replay, all: selection.values(after: [endpoint, now, most.map { Int64($0) }])),
+                    Command(
+                        selection.replay(kind), all: selection.values(after: [endpoint, now, most.map { Int64($0) }])),
                     OperatorActionStore.command(recording: [audit]),
                 ])
                 return Int(try rows[0][0].value("count", as: Int64.self))
@@ -61,6 +65,8 @@ package struct WebhookReplayStore: Sendable {
 
     static let statements =
         [lock, unfinished] + [countOfOne, countOfPurchase, countOfTime] + [replayOfOne, replayOfPurchase, replayOfTime]
+        + [countOfRelay, countOfRelaysOfPurchase, countOfRelaysOfTime]
+        + [replayOfRelay, replayOfRelaysOfPurchase, replayOfRelaysOfTime]
 
     private static let lock = Statement(
         "webhook-replay-lock",
@@ -76,12 +82,19 @@ package struct WebhookReplayStore: Sendable {
         """)
 
     // A statement for each kind of selection: one for all of them has a plan that uses the index of none.
-    fileprivate static let countOfOne = count("webhook-replay-count-one", one(3))
-    fileprivate static let countOfPurchase = count("webhook-replay-count-purchase", purchase(3))
-    fileprivate static let countOfTime = count("webhook-replay-count-time", time(3))
+    fileprivate static let countOfOne = count("webhook-replay-count-one", selected(one(3)))
+    fileprivate static let countOfPurchase = count("webhook-replay-count-purchase", selected(purchase(3)))
+    fileprivate static let countOfTime = count("webhook-replay-count-time", selected(time(3)))
     fileprivate static let replayOfOne = replay("webhook-replay-one", one(4))
     fileprivate static let replayOfPurchase = replay("webhook-replay-purchase", purchase(4))
     fileprivate static let replayOfTime = replay("webhook-replay-time", time(4))
+
+    fileprivate static let countOfRelay = count("webhook-relay-count-one", relayed(relay(3)))
+    fileprivate static let countOfRelaysOfPurchase = count("webhook-relay-count-purchase", relayed(relayPurchase(3)))
+    fileprivate static let countOfRelaysOfTime = count("webhook-relay-count-time", relayed(relayTime(3)))
+    fileprivate static let replayOfRelay = replayRelays("webhook-relay-one", relay(4))
+    fileprivate static let replayOfRelaysOfPurchase = replayRelays("webhook-relay-purchase", relayPurchase(4))
+    fileprivate static let replayOfRelaysOfTime = replayRelays("webhook-relay-time", relayTime(4))
 
     /// - Parameter first: the number of the first parameter of the condition.
     private static func one(_ first: Int) -> String { "timeline.id = $\(first)::bigint" }
@@ -100,14 +113,73 @@ package struct WebhookReplayStore: Sendable {
         """
     }
 
-    private static func count(_ name: StaticString, _ condition: String) -> Statement {
+    private static func relay(_ first: Int) -> String {
+        """
+        notification.notification_uuid = (
+            select notification_uuid
+            from webhook_delivery
+            where webhook_delivery.endpoint = $1::uuid and timeline_id = $\(first)::bigint
+            limit 1)
+        """
+    }
+
+    private static func relayPurchase(_ first: Int) -> String {
+        "notification.original_transaction_id = $\(first)::text"
+    }
+
+    private static func relayTime(_ first: Int) -> String {
+        "notification.recorded_at >= $\(first)::timestamptz and notification.recorded_at < $\(first + 1)::timestamptz"
+    }
+
+    /// Which notifications an endpoint of kind apple gets: as `enqueue_relays` of the migrations has it.
+    private static func relayed(_ condition: String) -> String {
+        """
+        from notification
+        join webhook_endpoint endpoint on endpoint.kind = 'apple' and endpoint.environment = notification.environment
+            and (endpoint.bundle_ids = '{}' or notification.bundle_id = any (endpoint.bundle_ids))
+            and (
+                endpoint.events = '{}' or notification.notification_type = any (endpoint.events)
+                or concat_ws('/', notification.notification_type, notification.subtype) = any (endpoint.events))
+        where endpoint.id = $1::uuid and \(condition)
+            and notification.notification_type not in (
+                'signedTransaction', 'signedRenewalInfo', 'signedAppTransaction', 'V1')
+        """
+    }
+
+    private static func replayRelays(_ name: StaticString, _ condition: String) -> Statement {
+        Statement(
+            name,
+            unsafeSQL: """
+                with number as materialized (
+                    select nextval('webhook_replay_number') as replay
+                ), added as (
+                    insert into webhook_delivery (
+                        timeline_id, replay, endpoint, notification_uuid, day, original_transaction_id)
+                    select nextval('webhook_relay_number'), (select replay from number), endpoint, notification_uuid,
+                        ($2::timestamptz at time zone 'UTC')::date, original_transaction_id
+                    from (
+                        select endpoint.id as endpoint, notification.notification_uuid,
+                            coalesce(notification.original_transaction_id, '') as original_transaction_id
+                        \(relayed(condition))
+                        order by notification.signed_at, notification.notification_uuid
+                        limit $3::bigint
+                    ) as wanted
+                    returning endpoint, timeline_id, day, original_transaction_id
+                ), queued as (
+                    \(WebhookQueueStore.queueing)
+                )
+                select count(*) as count from added
+                """)
+    }
+
+    private static func count(_ name: StaticString, _ source: String) -> Statement {
         Statement(
             name,
             unsafeSQL: """
                 select count(*) as count
                 from (
                     select 1 as one
-                    \(selected(condition))
+                    \(source)
                     limit $2::bigint
                 ) as selected
                 """)
@@ -137,19 +209,25 @@ package struct WebhookReplayStore: Sendable {
 }
 
 extension WebhookReplayStore.Selection {
-    fileprivate var count: Statement {
-        switch self {
-        case .one: WebhookReplayStore.countOfOne
-        case .purchase: WebhookReplayStore.countOfPurchase
-        case .time: WebhookReplayStore.countOfTime
+    fileprivate func count(_ kind: WebhookEndpoint.Kind) -> Statement {
+        switch (self, kind) {
+        case (.one, .changes): WebhookReplayStore.countOfOne
+        case (.purchase, .changes): WebhookReplayStore.countOfPurchase
+        case (.time, .changes): WebhookReplayStore.countOfTime
+        case (.one, .apple): WebhookReplayStore.countOfRelay
+        case (.purchase, .apple): WebhookReplayStore.countOfRelaysOfPurchase
+        case (.time, .apple): WebhookReplayStore.countOfRelaysOfTime
         }
     }
 
-    fileprivate var replay: Statement {
-        switch self {
-        case .one: WebhookReplayStore.replayOfOne
-        case .purchase: WebhookReplayStore.replayOfPurchase
-        case .time: WebhookReplayStore.replayOfTime
+    fileprivate func replay(_ kind: WebhookEndpoint.Kind) -> Statement {
+        switch (self, kind) {
+        case (.one, .changes): WebhookReplayStore.replayOfOne
+        case (.purchase, .changes): WebhookReplayStore.replayOfPurchase
+        case (.time, .changes): WebhookReplayStore.replayOfTime
+        case (.one, .apple): WebhookReplayStore.replayOfRelay
+        case (.purchase, .apple): WebhookReplayStore.replayOfRelaysOfPurchase
+        case (.time, .apple): WebhookReplayStore.replayOfRelaysOfTime
         }
     }
 

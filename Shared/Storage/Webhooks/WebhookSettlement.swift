@@ -166,6 +166,7 @@ package struct WebhookSettlement: Sendable {
         set notice_about = disabled.id, noticed_at = $2::timestamptz
         from webhook_endpoint disabled
         join webhook_endpoint other on other.environment = disabled.environment and other.state = 'active'
+            and other.kind = 'changes'
         where disabled.id = any ($1::uuid[]) and other.id = webhook_health.endpoint
         """)
 

@@ -254,7 +254,9 @@ struct DocumentedAnswers {
         if operation.path.hasPrefix("/v1/webhook-endpoints") {
             let endpoint = WebhookEndpoint(
                 id: UUID(uuidString: Self.endpoint) ?? UUID(), environment: .sandbox, url: "https://example.com/hook",
-                filter: WebhookFilter(bundleIds: [SampleState.app]), createdAt: Date(timeIntervalSince1970: 0))
+                filter: WebhookFilter(bundleIds: [SampleState.app]),
+                kind: (operation.id, status) == ("testWebhookEndpoint", 409) ? .apple : .changes,
+                createdAt: Date(timeIntervalSince1970: 0))
             try await WebhookEndpointStore(state.connection).create(endpoint, audit: WebhookTests.audit)
             let sequences = try await TimelineStore(state.connection).newest(9).map(\.id)
             _ = try await WebhookQueueStore(state.connection).enqueue(sequences, moving: [], at: api.clock.now)
@@ -290,6 +292,7 @@ struct DocumentedAnswers {
         case ("getEntitlementDefinition", 200):
             _ = try await api.send("PUT", path, key: key, json: #"{"productIds":["pro.monthly"]}"#)
             return try await send(operation, path, key)
+        case ("testWebhookEndpoint", 409): return try await send(operation, path, key)
         case ("answerRefundRequest", 409):
             _ = try await send(operation, path, key, body: body)
             return try await send(operation, path, key, body: body)

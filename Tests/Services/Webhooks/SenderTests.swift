@@ -224,6 +224,43 @@ import WebhookDelivery
         }
     }
 
+    @Test func `An endpoint of kind apple gets Apple's request for each notification, repeated under its id`()
+        async throws
+    {
+        let isUp = Mutex(false)
+        try await HookReceiver.listening(answering: { _, request in
+            .init(status: request.path == "/hook" || isUp.withLock { $0 } ? .ok : .internalServerError)
+        }) { receiver, port in
+            try await Self.with(receiver, port: port) { bench in
+                let relay = WebhookEndpoint(
+                    id: UUID(), environment: .production, url: "http://127.0.0.1:\(port)/apple", kind: .apple,
+                    createdAt: bench.clock.now)
+                try await bench.store.create(relay, audit: Self.audit)
+                var entries = ["a", "b"].map { Self.entry($0, place: 0, at: bench.clock.now) }
+                entries[0].notification.original = SignedOriginal(encoding: Array("e30.e30.c2ln".utf8))
+                let ledger = LedgerStore(bench.connection)
+                _ = try await ledger.apply([entries[0]], moving: [], recordedAt: bench.clock.now)
+                try await bench.drain()
+                isUp.withLock { $0 = true }
+                bench.clock.advance(by: 6)
+                _ = try await ledger.apply([entries[1]], moving: [], recordedAt: bench.clock.now)
+                _ = try await bench.connection.execute(
+                    Statement(unsafeSQL: "delete from notification_payload where notification_uuid = $1::uuid"),
+                    entries[1].notificationUUID)
+                try await bench.drain()
+                let requests = receiver.all.filter { $0.path == "/apple" }
+                #expect(requests.count == 2)
+                for request in requests {
+                    #expect(String(decoding: request.body, as: UTF8.self) == #"{"signedPayload":"e30.e30.c2ln"}"#)
+                    #expect(request.id == entries[0].notificationUUID.uuidString.lowercased())
+                    #expect(request.headers["content-type"] == "application/json")
+                    #expect(request.headers["storekeeper-cursor"] == nil)
+                }
+                #expect(try await bench.store.waiting()[relay.id] == nil)
+            }
+        }
+    }
+
     @Test func `A paused endpoint gets nothing, and what an operator asks for is seen`() async throws {
         try await HookReceiver.listening { receiver, port in
             try await Self.with(receiver, port: port) { bench in

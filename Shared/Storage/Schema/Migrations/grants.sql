@@ -9,8 +9,8 @@
 -- storekeeper_console is for the console: it reads nearly everything, writes its own tables, grants, and requests that other
 -- services carry out, never the ledger or the state, but that it may erase an account.
 -- Who changes what decides who may use a purchase writes purchase_account, too: uploads, operators' choices, erasures.
--- storekeeper_webhooks is for the service that sends webhooks: it reads what a message about a change is made of, and writes its own
--- tables.
+-- storekeeper_webhooks is for the service that sends webhooks: it reads what a message about a change is made of, by a function
+-- what Apple signed and is to be relayed, and writes its own tables.
 -- storekeeper_analyst is for people and dashboards that look at figures: it sees no account and no payload.
 -- storekeeper_api is for the API service, which is reachable from the internet: it reads only the tables of its answers and
 -- writes only its own tables; it sets durations of products by a function. No service deletes a row of the ledger or the
@@ -86,7 +86,7 @@ begin
                         when p.proname in ('blocked_sessions', 'oldest_writer') then role_name not in ('storekeeper_api', 'storekeeper_analyst')
                         when p.proname = 'set_product_durations'
                             then role_name in ('storekeeper_operator', 'storekeeper_api')
-                        when p.proname in ('make_webhook_days', 'drop_webhook_days')
+                        when p.proname in ('make_webhook_days', 'drop_webhook_days', 'relayed_originals')
                             then role_name = 'storekeeper_webhooks'
                         else false
                     end) as is_denied
@@ -257,7 +257,7 @@ begin
     foreach role_name in array array['storekeeper_operator', 'storekeeper_api', 'storekeeper_console']
     loop
         continue when to_regrole(role_name) is null;
-        execute format('grant usage on sequence %I.webhook_replay_number to %I', ours, role_name);
+        execute format('grant usage on sequence %1$I.webhook_replay_number, %1$I.webhook_relay_number to %2$I', ours, role_name);
     end loop;
 
     -- The audit log and the days of coverage are not changed or deleted.
@@ -276,6 +276,15 @@ begin
             from pg_class c
             where c.relnamespace = ours::regnamespace and c.relkind in ('r', 'p', 'v')
                 and c.relowner <> to_regrole('storekeeper_migrator')
+            union all
+            -- Those of identity columns have the owner of their table.
+            select format('sequence %s', c.oid::regclass)
+            from pg_class c
+            where c.relnamespace = ours::regnamespace and c.relkind = 'S'
+                and c.relowner <> to_regrole('storekeeper_migrator')
+                and not exists (
+                    select from pg_depend d
+                    where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype in ('a', 'i'))
             union all
             select format('function %s', p.oid::regprocedure)
             from pg_proc p

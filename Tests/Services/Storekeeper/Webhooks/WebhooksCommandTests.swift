@@ -15,6 +15,7 @@ import WebhookDelivery
 
     struct Row: Decodable {
         var id: String
+        var kind: String
         var state: String
         var url: String
         var apps: [String]
@@ -121,6 +122,30 @@ import WebhookDelivery
             #expect(await run("remove", created.endpoint).code == 0)
             let gone = await run("show", created.endpoint)
             #expect(gone.code == 1 && gone.errorOutput.contains("there is no webhook endpoint"))
+        }
+    }
+
+    @Test func `webhooks create --kind apple makes an endpoint that is active at once and has no test`() async throws {
+        try await Self.with { environment, store in
+            let created = try await Self.create(environment, "--kind", "apple", "--event", "DID_RENEW")
+            let rows: [Row] = try await CommandOutcome.of(
+                ["webhooks", "list", "--json"], environment: environment
+            ).json()
+            #expect(rows.map(\.kind) == ["apple"] && rows.map(\.state) == ["active"])
+            let test = await CommandOutcome.of(["webhooks", "test", created.endpoint], environment: environment)
+            #expect(test.code == 1 && test.errorOutput.contains("test-notification"))
+            let facts = await CommandOutcome.of(
+                [
+                    "webhooks", "create", "--environment", "Production", "--url", "https://example.com/", "--kind",
+                    "apple", "--fact", "accessUntil",
+                ], environment: environment)
+            #expect(facts.code == 64 && facts.errorOutput.contains("no facts"))
+            let plan = await CommandOutcome.of(
+                [
+                    "webhooks", "create", "--environment", "Production", "--url", "https://example.com/", "--kind",
+                    "apple", "--dry-run",
+                ], environment: environment)
+            #expect(plan.text.contains("Apple's notifications of Production"))
         }
     }
 

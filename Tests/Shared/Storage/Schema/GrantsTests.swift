@@ -37,9 +37,13 @@ import WebhookDelivery
             try await AccessEndStoreTests.apply([bought], at: 0, owner)
             let endpoint = WebhookEndpoint(
                 id: UUID(), environment: .production, url: "https://example.com", createdAt: start)
+            let relay = WebhookEndpoint(
+                id: UUID(), environment: .production, url: "https://example.com/apple", kind: .apple,
+                createdAt: start.addingTimeInterval(-1e9))
             try await Self.acting(as: "storekeeper_operator", in: database) { operator_ async throws in
                 let endpoints = WebhookEndpointStore(operator_)
                 try await endpoints.create(endpoint, audit: WebhookFixture.audit)
+                try await endpoints.create(relay, audit: WebhookFixture.audit)
                 #expect(try await endpoints.pause(endpoint.id, audit: WebhookFixture.audit))
                 #expect(
                     try await endpoints.resume(endpoint.id, fromNow: false, at: start, audit: WebhookFixture.audit))
@@ -70,6 +74,16 @@ import WebhookDelivery
                     ], at: start, using: SeededGenerator(state: 1))
                 #expect(try await WebhookEndpointStore(webhooks).find(endpoint.id)?.endpoint.state == .active)
                 #expect(try await WebhookEndpointStore(webhooks).waiting()[endpoint.id]?.count == 1)
+                // What Apple signed is read of its own leases alone, where an operator made such an endpoint.
+                let renewed = AccessEndStoreTests.entry("DID_RENEW", from: 1, signed: 1, &fixtures)
+                try await Self.acting(as: "storekeeper_state_updater", in: database) { worker async throws in
+                    try await Self.expectDenied(worker, "insert into webhook_queue default values")
+                    try await AccessEndStoreTests.apply([renewed], at: 1, worker)
+                }
+                let relays = try await queue.claim(
+                    [relay.id: 5], probes: [], lease: UUID(), at: start.addingTimeInterval(1e9))
+                let signed = try renewed.signedPayload
+                #expect(relays.map(\.delivery?.content) == [.relay(renewed.notificationUUID, signedPayload: signed)])
                 for table in ["notification_payload", "api_key", "customer", "account_claim", "operator_action"] {
                     try await Self.expectDenied(webhooks, "select from \(table)")
                 }
@@ -157,7 +171,9 @@ import WebhookDelivery
                     try await Self.expectDenied(scheduler, "delete from \(table)")
                 }
                 try await scheduler.run(
-                    unsafeScript: "update refund_request set next_at = null; update refund_answer set attempts = 1; delete from usage_report")
+                    unsafeScript:
+                        "update refund_request set next_at = null; update refund_answer set attempts = 1; delete from usage_report"
+                )
                 for change in [
                     "update refund_request set requested_at = null", "insert into refund_request default values",
                     "update refund_answer set body = ''", "delete from refund_answer",

@@ -119,7 +119,7 @@ import WebhookDelivery
             let sequences = try await TimelineStore(fixture.connection).newest(10).map(\.id)
             _ = try await fixture.queue.enqueue(sequences, moving: [], at: fixture.clock.now)
             let before = try await fixture.claim()
-            #expect(before[0].delivery?.message.appAccountToken == ErasureStoreTests.token)
+            #expect(before[0].delivery?.message?.appAccountToken == ErasureStoreTests.token)
             _ = try await ErasureStoreTests.forget(.erase, fixture.connection)
             fixture.clock.advance(by: 60)
             let after = try await fixture.claim()

@@ -213,7 +213,7 @@ import WebhookDelivery
             let s = try await fixture.enqueue(["a", "a", "b"])
             var ids: [Int64: String] = [:]
             while case let claims = try await fixture.claim(), !claims.isEmpty {
-                for claim in claims { ids[claim.delivery?.sequence ?? 0] = claim.delivery?.message.id }
+                for claim in claims { ids[claim.delivery?.sequence ?? 0] = claim.delivery?.message?.id }
                 try await fixture.settle(claims, WebhookFixture.success)
             }
             fixture.clock.advance(by: 90 * 86_400)
@@ -234,7 +234,7 @@ import WebhookDelivery
             while case let claims = try await fixture.claim(1), !claims.isEmpty {
                 sent += claims.sequences
                 #expect(claims.allSatisfy { $0.delivery?.replay == 1 })
-                #expect(claims.allSatisfy { ids[$0.delivery?.sequence ?? 0] == $0.delivery?.message.id })
+                #expect(claims.allSatisfy { ids[$0.delivery?.sequence ?? 0] == $0.delivery?.message?.id })
                 try await fixture.settle(claims, WebhookFixture.success)
             }
             #expect(sent.filter { $0 != s[2] } == [s[0], s[1]] && sent.count == 3)
