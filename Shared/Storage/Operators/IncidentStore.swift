@@ -120,7 +120,7 @@ public struct IncidentStore: Sendable {
     static let version1 = Statement(
         "incident-version1",
         """
-        select bundle_id, environment, count(*) as count, max(recorded_at) as last
+        select bundle_id, environment::text as environment, count(*) as count, max(recorded_at) as last
         from notification
         where notification_type = 'V1' and recorded_at >= $1::timestamptz
         group by bundle_id, environment

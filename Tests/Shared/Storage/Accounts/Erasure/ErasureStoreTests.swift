@@ -432,7 +432,7 @@ import Testing
         }
     }
 
-    @Test func `An erasure of an account that nobody knows takes no lock for which the pipeline would wait`()
+    @Test func `An erasure of an unknown account takes no lock for which the pipeline would wait`()
         async throws
     {
         try await LedgerStoreTests.use { connection, database async throws in
