@@ -57,7 +57,8 @@ public struct RetentionStore: Sendable {
         return report
     }
 
-    /// Creates the partitions of this month, of the next ones, and of the months with rows in the default partition. Leaves
+    /// Creates the partitions of this month, of the next ones, of the months with rows in the default partition, and of those whose
+    /// creation a run before did not complete. Leaves
     /// partitions whose lock is held to the next run, as ``run(_:now:)`` does.
     /// - Parameter portion: number of rows that one transaction copies from the default partition.
     public func prepare(now: Date, portion: Int = 2000) async throws -> Report {
@@ -137,6 +138,13 @@ public struct RetentionStore: Sendable {
                 from notification_payload_default
                 where recorded_at >= month at time zone 'UTC'
                     and recorded_at < (month + interval '1 month') at time zone 'UTC')
+            union
+            -- Copied into and not attached: what was deleted from the default partition since is in the copy yet.
+            select to_date(right(copy.relname, 7), 'YYYY_MM')
+            from pg_class copy
+            join pg_constraint on conrelid = copy.oid and conname = 'is_of_month'
+            where copy.relnamespace = current_schema()::regnamespace and not copy.relispartition
+                and copy.relname ~ '^notification_payload_[0-9]{4}_[0-9]{2}$'
         ) as wanted
         where not exists (
             select

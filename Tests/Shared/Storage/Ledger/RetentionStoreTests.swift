@@ -96,6 +96,25 @@ import Testing
         }
     }
 
+    @Test func `A month of which all payloads were deleted after they were copied is created, and is empty`()
+        async throws
+    {
+        try await TestDatabase.use { database async throws in
+            let (connection, reader) = (TestDatabase.connection(database), TestDatabase.connection(database))
+            let store = RetentionStore(connection)
+            _ = try await Self.record(20, at: Self.then, connection)
+            try await reader.run(unsafeScript: "begin; lock table notification_payload_default in access share mode")
+            #expect(try await store.prepare(now: Self.then).unmade.first == "2024-11")
+            try await connection.run(unsafeScript: "delete from notification_payload")
+            try await reader.run(unsafeScript: "rollback")
+            let later = Self.then.addingTimeInterval(150 * 86_400)
+            #expect(
+                try await store.prepare(now: later).made
+                    == ["2024-11", "2024-12", "2025-01", "2025-04", "2025-05", "2025-06"])
+            #expect(try await Self.count("notification_payload_2024_11", connection) == 0)
+        }
+    }
+
     @Test func `RetentionStore creates the months once, in however many runs at once, and none where another run did`()
         async throws
     {
