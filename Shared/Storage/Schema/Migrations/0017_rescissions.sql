@@ -182,9 +182,25 @@ begin
     delete from api_idempotency
     where environment = asked_environment and bundle_id = asked_bundle_id
         and (asked_account = any (app_account_tokens) or customer_id = asked_customer);
-    -- Last written by erase_account and by what was decided after it.
-    delete from account_version
-    where app_account_token = asked_account and environment = asked_environment;
+    -- Last written by erase_account and by what was decided after it. Another app that uses the same token keeps its version, which
+    -- rises: at 0 an answer from before its first change would hold again.
+    if exists (
+        select from purchase_account
+        where app_account_token = asked_account and environment = asked_environment and bundle_id <> asked_bundle_id)
+        or exists (
+            select from manual_grant
+            where app_account_token = asked_account and environment = asked_environment and bundle_id <> asked_bundle_id)
+        or exists (
+            select from account_app
+            where app_account_token = asked_account and environment = asked_environment and bundle_id <> asked_bundle_id)
+    then
+        update account_version
+        set version = greatest(version + 1, pg_current_xact_id()::text::bigint)
+        where app_account_token = asked_account and environment = asked_environment;
+    else
+        delete from account_version
+        where app_account_token = asked_account and environment = asked_environment;
+    end if;
     update operator_action
     set subject = instead,
         reason = case when customer_word is null then reason else regexp_replace(reason, customer_word, instead, 'g') end,
