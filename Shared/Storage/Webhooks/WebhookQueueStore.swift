@@ -199,6 +199,7 @@ package struct WebhookQueueStore: Sendable {
                     where change ->> 'fact' = any (endpoint.facts)))
         """
 
+    /// Offset 0 makes the planner look up the rows by their ids, however many the table has after a time.
     private static let enqueue = Statement(
         "webhook-enqueue",
         unsafeSQL: """
@@ -207,10 +208,14 @@ package struct WebhookQueueStore: Sendable {
                     timeline_id, replay, endpoint, notification_uuid, day, original_transaction_id)
                 select timeline.id, 0, endpoint.id, timeline.notification_uuid,
                     (timeline.applied_at at time zone 'UTC')::date, timeline.original_transaction_id
-                from timeline
+                from (
+                    select *
+                    from timeline
+                    where id = any ($1::bigint[])
+                    offset 0
+                ) as timeline
                 join webhook_endpoint endpoint on \(filter)
-                where timeline.id = any ($1::bigint[]) and timeline.applied_at >= endpoint.starts_at
-                    and timeline.applied_at >= $3::timestamptz
+                where timeline.applied_at >= endpoint.starts_at and timeline.applied_at >= $3::timestamptz
                 order by endpoint.id, timeline.id
                 on conflict do nothing
                 returning endpoint, timeline_id, day, original_transaction_id

@@ -82,9 +82,9 @@ package struct WebhookReplayStore: Sendable {
         """)
 
     // A statement for each kind of selection: one for all of them has a plan that uses the index of none.
-    fileprivate static let countOfOne = count("webhook-replay-count-one", selected(one(3)))
-    fileprivate static let countOfPurchase = count("webhook-replay-count-purchase", selected(purchase(3)))
-    fileprivate static let countOfTime = count("webhook-replay-count-time", selected(time(3)))
+    fileprivate static let countOfOne = count("webhook-replay-count-one", one(3))
+    fileprivate static let countOfPurchase = count("webhook-replay-count-purchase", purchase(3))
+    fileprivate static let countOfTime = count("webhook-replay-count-time", time(3))
     fileprivate static let replayOfOne = replay("webhook-replay-one", one(4))
     fileprivate static let replayOfPurchase = replay("webhook-replay-purchase", purchase(4))
     fileprivate static let replayOfTime = replay("webhook-replay-time", time(4))
@@ -97,17 +97,28 @@ package struct WebhookReplayStore: Sendable {
     fileprivate static let replayOfRelaysOfTime = replayRelays("webhook-relay-time", relayTime(4))
 
     /// - Parameter first: the number of the first parameter of the condition.
-    private static func one(_ first: Int) -> String { "timeline.id = $\(first)::bigint" }
+    private static func one(_ first: Int) -> String { selected("timeline", "timeline.id = $\(first)::bigint") }
 
-    private static func purchase(_ first: Int) -> String { "timeline.original_transaction_id = $\(first)::text" }
-
-    private static func time(_ first: Int) -> String {
-        "timeline.applied_at >= $\(first)::timestamptz and timeline.applied_at < $\(first + 1)::timestamptz"
+    private static func purchase(_ first: Int) -> String {
+        selected("timeline", "timeline.original_transaction_id = $\(first)::text")
     }
 
-    private static func selected(_ condition: String) -> String {
+    /// Offset 0 keeps the planner from reading the whole timeline in the order of ids.
+    private static func time(_ first: Int) -> String {
+        selected(
+            """
+            (
+                select *
+                from timeline
+                where applied_at >= $\(first)::timestamptz and applied_at < $\(first + 1)::timestamptz
+                offset 0
+            ) as timeline
+            """, "true")
+    }
+
+    private static func selected(_ rows: String, _ condition: String) -> String {
         """
-        from timeline
+        from \(rows)
         join webhook_endpoint endpoint on \(WebhookQueueStore.filter)
         where endpoint.id = $1::uuid and \(condition)
         """
@@ -185,7 +196,7 @@ package struct WebhookReplayStore: Sendable {
                 """)
     }
 
-    private static func replay(_ name: StaticString, _ condition: String) -> Statement {
+    private static func replay(_ name: StaticString, _ selected: String) -> Statement {
         Statement(
             name,
             unsafeSQL: """
@@ -196,7 +207,7 @@ package struct WebhookReplayStore: Sendable {
                         timeline_id, replay, endpoint, notification_uuid, day, original_transaction_id)
                     select timeline.id, (select replay from number), endpoint.id, timeline.notification_uuid,
                         ($2::timestamptz at time zone 'UTC')::date, timeline.original_transaction_id
-                    \(selected(condition))
+                    \(selected)
                     order by timeline.id
                     limit $3::bigint
                     returning endpoint, timeline_id, day, original_transaction_id
