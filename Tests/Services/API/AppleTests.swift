@@ -49,7 +49,7 @@ import Testing
         try await Self.with { fixture, store in
             let bought = try store.subscribe()
             try await SampleState.use(fixture.api) { state in
-                try await state.subscribed(
+                _ = try await state.subscribed(
                     purchase: bought.originalTransactionId, environment: .production, bundleId: "com.example.other")
             }
             let order = try await fixture.api.get(

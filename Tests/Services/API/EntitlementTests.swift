@@ -249,19 +249,19 @@ struct EntitlementTests {
             let id = try #require(try await api.id(of: key))
             let (holder, observer) = (TestDatabase.connection(api.database), TestDatabase.connection(api.database))
             try await holder.run(unsafeScript: "begin; lock table manual_grant in access exclusive mode")
-            let answered = Mutex(0)
+            let answered = Answered()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<4 {
                     group.addTask {
                         _ = try await api.send("POST", "/v1/entitlements/query", key: key, json: Self.accounts(500))
-                        answered.withLock { $0 += 1 }
+                        answered.count.withLock { $0 += 1 }
                     }
                 }
                 let end = ContinuousClock.now + .hangLimit
                 while api.budgets.held(id, .request) < 4, ContinuousClock.now < end { await Task.yield() }
                 _ = try await TestDatabase.blockedBackends(asking: observer)
                 #expect(try await api.send("PUT", "/v1/customers/user-1", key: other, json: "{}").status == 201)
-                let early = answered.withLock { $0 }
+                let early = answered.count.withLock { $0 }
                 #expect(early == 0)
                 try await holder.run(unsafeScript: "rollback")
                 try await group.waitForAll()
@@ -269,6 +269,10 @@ struct EntitlementTests {
             await holder.close()
             await observer.close()
         }
+    }
+
+    private final class Answered: Sendable {
+        let count = Mutex(0)
     }
 
     private static func accounts(_ count: Int) -> String {

@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// A renewal of which nothing is known yet, and a period to come: the payer would be locked out by anybody with a copy.
+    /// A renewal of which nothing is known yet, and a period to come: the payer would be locked out by another account with a copy.
     @Test(arguments: [(-40.0, -10.0), (-33, -1), (2, 32)])
     func `A purchase whose renewal is not known, or that begins later, has not lapsed`(from: Double, to: Double)
         async throws
