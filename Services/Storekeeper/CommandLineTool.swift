@@ -24,7 +24,7 @@ struct CommandLineTool: ParsableCommand {
                 name: "Inspect:",
                 subcommands: [
                     Status.self, Events.self, DeadLetters.self, RecordsCommand.self, EntitlementsCommand.self,
-                    Customers.self, Products.self,
+                    Customers.self, Products.self, ExternalPurchases.self,
                     CoverageCommand.self, Insight.self, Audit.self, Verify.self, Config.self,
                 ]),
             CommandGroup(

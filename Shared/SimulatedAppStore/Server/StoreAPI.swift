@@ -15,6 +15,8 @@ struct StoreAPI: Sendable {
     let faults: FaultList
     /// What developers told about refund requests.
     var answers = RefundAnswers()
+    /// What developers reported about external purchase tokens.
+    var externalPurchases = ExternalPurchaseReports()
     /// Lifetime of a paginationToken, seconds; Apple documents none.
     let tokenLife: TimeInterval
     /// The simulated present: notifications that a request orders are signed then.
@@ -62,6 +64,8 @@ struct StoreAPI: Sendable {
         case .requestTestNotification: try requestTestNotification(call)
         case .testNotificationStatus: try testNotificationStatus(call)
         case .notificationHistory: try notificationHistory(call)
+        case .sendExternalPurchaseReport: try sendExternalPurchaseReport(call)
+        case .externalPurchaseReport: try externalPurchaseReport(call)
         }
     }
 

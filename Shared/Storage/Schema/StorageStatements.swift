@@ -55,7 +55,7 @@ public enum StorageStatements {
     private static let api =
         ClientKeyStore.statements + IdempotencyStore.statements + EntitlementStore.statements
         + PurchasePages.statements + EventFeed.statements + CustomerRecords.statements + SearchStore.statements
-        + ProductTransactionStore.statements + PriceReports.statements
+        + ProductTransactionStore.statements + PriceReports.statements + ExternalPurchaseTokens.statements
         + RefreshStore.statements + EntitlementDefinitionStore.statements + ConsentStore.statements
         + AccountAppStore.statements + ErasureStore.statements + TransferStore.statements
 

@@ -32,10 +32,19 @@ public enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
     case testNotification = "test-notification"
     /// What became of it.
     case testNotificationStatus = "test-notification-status"
+    /// Reports an external purchase token.
+    case externalPurchaseReport = "external-purchase-report"
+    /// A report that was sent.
+    case externalPurchaseReportLookup = "external-purchase-report-lookup"
+    /// Images, messages and their defaults.
+    case retentionMessaging = "retention-messaging"
+    /// Changes a subscription or requests a refund of Advanced Commerce.
+    case advancedCommerce = "advanced-commerce"
 
     /// Apple's limit in production, for each app; in sandbox it is a tenth.
     ///
-    /// Apple names no limit for the status of a mass extension: it is held to that of the extension itself.
+    /// Apple names no limit for the status of a mass extension, which is held to that of the extension itself, and none for reports of
+    /// external purchases, retention messaging and Advanced Commerce, which are called as rarely.
     public var requestsPerSecond: Double {
         switch self {
         case .transactionInfo, .transactionHistory, .subscriptionStatuses, .appTransactionInfo, .finishTransaction,
@@ -43,7 +52,9 @@ public enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
             50
         case .extendRenewalDate, .setAppAccountToken: 20
         case .orderLookup, .refundHistory: 10
-        case .massExtension, .massExtensionStatus, .testNotification, .testNotificationStatus: 1
+        case .massExtension, .massExtensionStatus, .testNotification, .testNotificationStatus, .externalPurchaseReport,
+            .externalPurchaseReportLookup, .retentionMessaging, .advancedCommerce:
+            1
         }
     }
 
@@ -51,6 +62,9 @@ public enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
     ///
     /// Reading changes nothing; account token, consumption and finishing say what shall be, so saying it twice changes
     /// nothing more; a second test notification does no harm. Extensions add days each time, and Apple does not promise
-    /// that it knows a `requestIdentifier` again.
-    public var isRepeatable: Bool { self != .extendRenewalDate && self != .massExtension }
+    /// that it knows a `requestIdentifier` again. A report that arrived is rejected as a duplicate the second time, and a refund of
+    /// Advanced Commerce is money.
+    public var isRepeatable: Bool {
+        ![.extendRenewalDate, .massExtension, .externalPurchaseReport, .advancedCommerce].contains(self)
+    }
 }

@@ -1,4 +1,4 @@
-/// The endpoints of the App Store Server API, without retention messaging.
+/// The endpoints of the App Store Server API and the External Purchase Server API.
 enum Endpoint: String, Sendable, CaseIterable {
     case massExtendRenewalDate
     case massExtensionStatus
@@ -17,6 +17,8 @@ enum Endpoint: String, Sendable, CaseIterable {
     case requestTestNotification
     case testNotificationStatus
     case notificationHistory
+    case sendExternalPurchaseReport
+    case externalPurchaseReport
 
     /// A star is one component of the path. The first match counts.
     private static let routes: [(Endpoint, method: String, path: [Substring])] = [
@@ -37,6 +39,8 @@ enum Endpoint: String, Sendable, CaseIterable {
         (.requestTestNotification, "POST", "/inApps/v1/notifications/test"),
         (.testNotificationStatus, "GET", "/inApps/v1/notifications/test/*"),
         (.notificationHistory, "POST", "/inApps/v1/notifications/history"),
+        (.sendExternalPurchaseReport, "PUT", "/externalPurchase/v1/reports"),
+        (.externalPurchaseReport, "GET", "/externalPurchase/v1/reports/*"),
     ].map { ($0, $1, $2.split(separator: "/")) }
 
     /// - Parameter path: its components.
@@ -59,7 +63,9 @@ enum Endpoint: String, Sendable, CaseIterable {
             50
         case .extendRenewalDate, .setAppAccountToken: 20
         case .lookUpOrder, .refundHistory: 10
-        case .massExtendRenewalDate, .massExtensionStatus, .requestTestNotification, .testNotificationStatus: 1
+        case .massExtendRenewalDate, .massExtensionStatus, .requestTestNotification, .testNotificationStatus,
+            .sendExternalPurchaseReport, .externalPurchaseReport:
+            1
         }
     }
 }

@@ -44,6 +44,24 @@ import Testing
         }
     }
 
+    @Test func `Report about an external purchase token is taken once, kept, and a wrong one is rejected`() async throws
+    {
+        try await Self.meet { fixture, client in
+            var report = ExternalPurchaseReport(
+                requestIdentifier: "87e7d6d1-b98d-4a8f-b6a4-41ba992a6cad", externalPurchaseId: "token",
+                status: .noLineItem)
+            await #expect(throws: APIError.self) { _ = try await client.externalPurchaseReport("none") }
+            let receipt = try await client.sendExternalPurchaseReport(report)
+            #expect(receipt.requestIdentifier == report.requestIdentifier)
+            let kept = try await client.externalPurchaseReport(report.requestIdentifier ?? "")
+            #expect(kept == report)
+            await #expect(throws: APIError.self) { _ = try await client.sendExternalPurchaseReport(report) }
+            report.requestIdentifier = UUID().uuidString
+            report.status = .lineItem
+            await #expect(throws: APIError.self) { _ = try await client.sendExternalPurchaseReport(report) }
+        }
+    }
+
     @Test func `Transactions, statuses and refunds are verified and complete`() async throws {
         try await Self.meet { fixture, client in
             var story = PurchaseFixture(daysAgo: 1000)

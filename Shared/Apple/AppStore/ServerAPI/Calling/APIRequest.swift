@@ -5,23 +5,27 @@ struct APIRequest: Sendable {
         case get = "GET"
         case post = "POST"
         case put = "PUT"
+        case delete = "DELETE"
     }
 
     let endpoint: APIEndpoint
     let method: Method
     /// Path and query, encoded.
     let target: String
-    /// JSON; nil for none.
+    /// JSON unless the type says otherwise; nil for none.
     let body: [UInt8]?
+    /// Of the body.
+    let contentType: String
 
     /// - Parameters:
     ///   - path: Its segments. Each is encoded, so that nothing in an id can lead to another endpoint.
     ///   - query: In the order given; a name may come several times.
-    ///   - bytes: JSON in place of a body.
+    ///   - bytes: in place of a body.
+    ///   - contentType: of the bytes.
     /// - Throws: `APIError.invalidRequest` where a segment is empty or means another place.
     init(
         _ endpoint: APIEndpoint, _ method: Method, _ path: [String], query: [(String, String)] = [],
-        body: (any Payload)? = nil, bytes: [UInt8]? = nil
+        body: (any Payload)? = nil, bytes: [UInt8]? = nil, contentType: String = "application/json"
     ) throws(APIError) {
         var target = ""
         for segment in path {
@@ -36,6 +40,7 @@ struct APIRequest: Sendable {
         self.method = method
         self.target = target
         self.body = bytes ?? body?.json
+        self.contentType = contentType
     }
 
     /// Everything but RFC 3986's unreserved characters as `%XX`.

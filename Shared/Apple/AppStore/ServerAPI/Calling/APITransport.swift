@@ -39,7 +39,7 @@ public struct APITransport: Sendable, CustomReflectable {
         message.headers.add(name: "accept", value: "application/json")
         message.headers.add(name: "user-agent", value: "storekeeper")
         if let body = request.body {
-            message.headers.add(name: "content-type", value: "application/json")
+            message.headers.add(name: "content-type", value: request.contentType)
             message.body = .stream(
                 DepartingBytes(bytes: body, departure: departure), length: .known(Int64(body.count)))
         } else {

@@ -40,14 +40,18 @@ import Testing
     ])
     func `AnswerMeaning decides what each answer means`(status: Int, code: Int?, reading: Kind, extending: Kind) {
         for endpoint in APIEndpoint.allCases {
-            let expected = [.extendRenewalDate, .massExtension].contains(endpoint) ? extending : reading
+            let expected = Self.unrepeatable.contains(endpoint) ? extending : reading
             #expect(Self.kind(Self.answer(status, code: code), endpoint) == expected, "\(endpoint)")
         }
     }
 
+    private static let unrepeatable: Set<APIEndpoint> = [
+        .extendRenewalDate, .massExtension, .externalPurchaseReport, .advancedCommerce,
+    ]
+
     @Test func `Call without an answer is repeated only where that does no harm, or it was never sent`() {
         for endpoint in APIEndpoint.allCases {
-            let isExtension = [.extendRenewalDate, .massExtension].contains(endpoint)
+            let isExtension = Self.unrepeatable.contains(endpoint)
             #expect(Self.kind(.unanswered("x", wasSent: false), endpoint) == .transient)
             #expect(Self.kind(.unanswered("x", wasSent: true), endpoint) == (isExtension ? .unsettled : .transient))
         }
