@@ -17,6 +17,8 @@ struct StoreAPI: Sendable {
     var answers = RefundAnswers()
     /// What developers reported about external purchase tokens.
     var externalPurchases = ExternalPurchaseReports()
+    /// What developers configured for customers who are about to cancel.
+    var retention = RetentionMessageBoard()
     /// Lifetime of a paginationToken, seconds; Apple documents none.
     let tokenLife: TimeInterval
     /// The simulated present: notifications that a request orders are signed then.
@@ -66,6 +68,20 @@ struct StoreAPI: Sendable {
         case .notificationHistory: try notificationHistory(call)
         case .sendExternalPurchaseReport: try sendExternalPurchaseReport(call)
         case .externalPurchaseReport: try externalPurchaseReport(call)
+        case .uploadRetentionImage: try uploadRetentionImage(call)
+        case .deleteRetentionImage: try deleteRetentionImage(call)
+        case .retentionImages: retentionImages(call)
+        case .uploadRetentionMessage: try uploadRetentionMessage(call)
+        case .deleteRetentionMessage: try deleteRetentionMessage(call)
+        case .retentionMessages: retentionMessages(call)
+        case .setDefaultRetentionMessage: try setDefaultRetentionMessage(call)
+        case .deleteDefaultRetentionMessage: try deleteDefaultRetentionMessage(call)
+        case .defaultRetentionMessage: try defaultRetentionMessage(call)
+        case .setRealtimeURL: try setRealtimeURL(call)
+        case .deleteRealtimeURL: try deleteRealtimeURL(call)
+        case .realtimeURL: try realtimeURL(call)
+        case .startPerformanceTest: try startPerformanceTest(call)
+        case .performanceTest: try performanceTest(call)
         }
     }
 

@@ -1,4 +1,4 @@
-/// The endpoints of the App Store Server API and the External Purchase Server API.
+/// The endpoints of the App Store Server API, retention messaging and the External Purchase Server API.
 enum Endpoint: String, Sendable, CaseIterable {
     case massExtendRenewalDate
     case massExtensionStatus
@@ -19,6 +19,20 @@ enum Endpoint: String, Sendable, CaseIterable {
     case notificationHistory
     case sendExternalPurchaseReport
     case externalPurchaseReport
+    case uploadRetentionImage
+    case deleteRetentionImage
+    case retentionImages
+    case uploadRetentionMessage
+    case deleteRetentionMessage
+    case retentionMessages
+    case setDefaultRetentionMessage
+    case deleteDefaultRetentionMessage
+    case defaultRetentionMessage
+    case setRealtimeURL
+    case deleteRealtimeURL
+    case realtimeURL
+    case startPerformanceTest
+    case performanceTest
 
     /// A star is one component of the path. The first match counts.
     private static let routes: [(Endpoint, method: String, path: [Substring])] = [
@@ -41,6 +55,20 @@ enum Endpoint: String, Sendable, CaseIterable {
         (.notificationHistory, "POST", "/inApps/v1/notifications/history"),
         (.sendExternalPurchaseReport, "PUT", "/externalPurchase/v1/reports"),
         (.externalPurchaseReport, "GET", "/externalPurchase/v1/reports/*"),
+        (.uploadRetentionImage, "PUT", "/inApps/v1/messaging/image/*"),
+        (.deleteRetentionImage, "DELETE", "/inApps/v1/messaging/image/*"),
+        (.retentionImages, "GET", "/inApps/v1/messaging/image/list"),
+        (.uploadRetentionMessage, "PUT", "/inApps/v1/messaging/message/*"),
+        (.deleteRetentionMessage, "DELETE", "/inApps/v1/messaging/message/*"),
+        (.retentionMessages, "GET", "/inApps/v1/messaging/message/list"),
+        (.setDefaultRetentionMessage, "PUT", "/inApps/v1/messaging/default/*/*"),
+        (.deleteDefaultRetentionMessage, "DELETE", "/inApps/v1/messaging/default/*/*"),
+        (.defaultRetentionMessage, "GET", "/inApps/v1/messaging/default/*/*"),
+        (.setRealtimeURL, "PUT", "/inApps/v1/messaging/realtime/url"),
+        (.deleteRealtimeURL, "DELETE", "/inApps/v1/messaging/realtime/url"),
+        (.realtimeURL, "GET", "/inApps/v1/messaging/realtime/url"),
+        (.startPerformanceTest, "POST", "/inApps/v1/messaging/performanceTest"),
+        (.performanceTest, "GET", "/inApps/v1/messaging/performanceTest/result/*"),
     ].map { ($0, $1, $2.split(separator: "/")) }
 
     /// - Parameter path: its components.
@@ -64,7 +92,10 @@ enum Endpoint: String, Sendable, CaseIterable {
         case .extendRenewalDate, .setAppAccountToken: 20
         case .lookUpOrder, .refundHistory: 10
         case .massExtendRenewalDate, .massExtensionStatus, .requestTestNotification, .testNotificationStatus,
-            .sendExternalPurchaseReport, .externalPurchaseReport:
+            .sendExternalPurchaseReport, .externalPurchaseReport, .uploadRetentionImage, .deleteRetentionImage,
+            .retentionImages, .uploadRetentionMessage, .deleteRetentionMessage, .retentionMessages,
+            .setDefaultRetentionMessage, .deleteDefaultRetentionMessage, .defaultRetentionMessage, .setRealtimeURL,
+            .deleteRealtimeURL, .realtimeURL, .startPerformanceTest, .performanceTest:
             1
         }
     }

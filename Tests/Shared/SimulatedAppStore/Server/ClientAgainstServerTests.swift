@@ -58,7 +58,48 @@ import Testing
             await #expect(throws: APIError.self) { _ = try await client.sendExternalPurchaseReport(report) }
             report.requestIdentifier = UUID().uuidString
             report.status = .lineItem
-            await #expect(throws: APIError.self) { _ = try await client.sendExternalPurchaseReport(report) }
+            let error = await #expect(throws: APIError.self) {
+                _ = try await client.sendExternalPurchaseReport(report)
+            }
+            #expect(error.map { "\($0)".contains("lineItems: The value must be there") } == true)
+        }
+    }
+
+    @Test func `Retention messages show images that exist, have defaults, and are deleted in order`() async throws {
+        try await Self.meet { fixture, client in
+            let (image, message) = (UUID(), UUID())
+            let json = Array(
+                #"{"header":"h","body":"b","image":{"imageIdentifier":"\#(image.uuidString)","altText":"a"}}"#.utf8)
+            func code(_ call: () async throws -> Void) async -> APIErrorCode? {
+                do { try await call() } catch APIError.rejected(let rejection) { return rejection.code } catch {}
+                return nil
+            }
+            #expect(await code { try await client.uploadRetentionMessage(message, json: json) } == .imageNotFound)
+            #expect(await code { try await client.uploadRetentionImage(image, png: [1]) } == .invalidImage)
+            try await client.uploadRetentionImage(image, png: [0x89, 0x50, 0x4E, 0x47, 1], size: "FULL_SIZE")
+            try await client.uploadRetentionMessage(message, json: json)
+            #expect(
+                await code { try await client.uploadRetentionMessage(message, json: json) } == .messageAlreadyExists)
+            #expect(try await client.retentionImages().map(\.imageIdentifier) == [image.uuidString.lowercased()])
+            #expect(try await client.retentionMessages().map(\.messageState) == ["APPROVED"])
+            #expect(await code { try await client.deleteRetentionImage(image) } == .imageInUse)
+            try await client.setDefaultRetentionMessage(message, productId: "p", locale: "en-US")
+            #expect(
+                try await client.defaultRetentionMessage(productId: "p", locale: "en-US")
+                    == message.uuidString.lowercased())
+            #expect(
+                await code {
+                    try await client.setDefaultRetentionMessage(message, productId: "p", locale: "English")
+                } == .invalidLocale)
+            try await client.deleteRetentionMessage(message)
+            #expect(
+                await code { _ = try await client.defaultRetentionMessage(productId: "p", locale: "en-US") }
+                    == .defaultMessageNotFound)
+            try await client.deleteRetentionImage(image)
+            #expect(await code { _ = try await client.realtimeURL() } == .realtimeURLNotFound)
+            #expect(await code { try await client.setRealtimeURL("https://a.example") } == .forbiddenNoPassingTest)
+            #expect(
+                await code { _ = try await client.startPerformanceTest(of: "1") } == .invalidPerformanceTestRequest)
         }
     }
 

@@ -22,6 +22,14 @@ public struct APIErrorBody: Payload, Hashable {
         let fields = try PayloadFields(json)
         errorCode = try fields.read("errorCode")
         errorMessage = try fields.read("errorMessage")
+        // A report about an external purchase has errors by field; the first have the words.
+        // https://developer.apple.com/documentation/externalpurchaseserverapi/sendreporterrorresponse
+        let errors = json["errors"]?.elements.prefix(3) ?? []
+        guard errorMessage == nil, let first = errors.first else { return }
+        errorCode = first["errorCode"]?.int64.map { APIErrorCode(rawValue: $0) }
+        errorMessage = errors.map { error in
+            "\(error["fieldName"]?.string ?? "a field"): \(error["errorMessage"]?.string ?? "no words")"
+        }.joined(separator: "; ")
     }
 
     /// Writes Apple's JSON; what is nil is left out.

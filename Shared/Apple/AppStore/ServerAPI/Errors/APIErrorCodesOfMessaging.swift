@@ -1,4 +1,4 @@
-/// Of retention messaging, which is not called here: known, so that none of Apple's codes is a surprise.
+/// Of retention messaging.
 extension APIErrorCode {
     /// Not a picture as it has to be.
     public static let invalidImage = APIErrorCode(rawValue: 4_000_161)

@@ -28,6 +28,7 @@ import Testing
     }
 
     static let signed = "a.b.c"
+    static let id = UUID(uuidString: "7e3fb20b-4cdb-47cc-936d-99d65f608138") ?? UUID()
     static let date = Date(timeIntervalSince1970: 1_780_000_000.5)
     static let cases: [Case] = [
         Case(
@@ -179,6 +180,70 @@ import Testing
         ) {
             let report = try await $0.externalPurchaseReport("r")
             #expect(report.status == .lineItem && report.lineItems?.text == #"[{"a":1}]"#)
+        },
+        Case(
+            "image list", "GET /inApps/v1/messaging/image/list",
+            answer: #"{"imageIdentifiers":[{"imageIdentifier":"i","imageState":"PENDING","imageSize":"FULL_SIZE"}]}"#
+        ) {
+            let images = try await $0.retentionImages()
+            #expect(images.map(\.imageState) == ["PENDING"])
+        },
+        Case("image deletion", "DELETE /inApps/v1/messaging/image/7e3fb20b-4cdb-47cc-936d-99d65f608138") {
+            try await $0.deleteRetentionImage(id)
+        },
+        Case(
+            "message", "PUT /inApps/v1/messaging/message/7e3fb20b-4cdb-47cc-936d-99d65f608138",
+            body: #"{"header":"h","body":"b"}"#
+        ) {
+            try await $0.uploadRetentionMessage(id, json: Array(#"{"header":"h","body":"b"}"#.utf8))
+        },
+        Case("message deletion", "DELETE /inApps/v1/messaging/message/7e3fb20b-4cdb-47cc-936d-99d65f608138") {
+            try await $0.deleteRetentionMessage(id)
+        },
+        Case(
+            "message list", "GET /inApps/v1/messaging/message/list",
+            answer: #"{"messageIdentifiers":[{"messageIdentifier":"i","messageState":"APPROVED"}]}"#
+        ) {
+            let messages = try await $0.retentionMessages()
+            #expect(messages.map(\.messageState) == ["APPROVED"])
+        },
+        Case(
+            "default message", "PUT /inApps/v1/messaging/default/p/en-US",
+            body: #"{"messageIdentifier":"7e3fb20b-4cdb-47cc-936d-99d65f608138"}"#
+        ) {
+            try await $0.setDefaultRetentionMessage(id, productId: "p", locale: "en-US")
+        },
+        Case("default message's deletion", "DELETE /inApps/v1/messaging/default/p/en-US") {
+            try await $0.deleteDefaultRetentionMessage(productId: "p", locale: "en-US")
+        },
+        Case("default message's id", "GET /inApps/v1/messaging/default/p/en-US", answer: #"{"messageIdentifier":"i"}"#)
+        {
+            let message = try await $0.defaultRetentionMessage(productId: "p", locale: "en-US")
+            #expect(message == "i")
+        },
+        Case("realtime URL", "PUT /inApps/v1/messaging/realtime/url", body: #"{"realtimeURL":"https://a.example"}"#) {
+            try await $0.setRealtimeURL("https://a.example")
+        },
+        Case("realtime URL's deletion", "DELETE /inApps/v1/messaging/realtime/url") {
+            try await $0.deleteRealtimeURL()
+        },
+        Case("realtime URL that is set", "GET /inApps/v1/messaging/realtime/url", answer: #"{"realtimeURL":"u"}"#) {
+            let url = try await $0.realtimeURL()
+            #expect(url == "u")
+        },
+        Case(
+            "performance test", "POST /inApps/v1/messaging/performanceTest", body: #"{"originalTransactionId":"1"}"#,
+            answer: #"{"config":{"totalRequests":1},"requestId":"r"}"#
+        ) {
+            let test = try await $0.startPerformanceTest(of: "1")
+            #expect(test.requestId == "r" && test.config?.text == #"{"totalRequests":1}"#)
+        },
+        Case(
+            "performance test's result", "GET /inApps/v1/messaging/performanceTest/result/r",
+            answer: #"{"target":"u","result":"FAIL","successRate":90,"numPending":1,"failures":{"TIMED_OUT":1}}"#
+        ) {
+            let test = try await $0.performanceTest("r")
+            #expect(test.result == "FAIL" && test.successRate == 90 && test.failures?.text == #"{"TIMED_OUT":1}"#)
         },
         Case("finishing", "POST /inApps/v1/transactions/1/finish") { try await $0.finishTransaction("1") },
     ]
