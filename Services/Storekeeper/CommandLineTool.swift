@@ -34,7 +34,7 @@ struct CommandLineTool: ParsableCommand {
                 name: "Call Apple's API:",
                 subcommands: [
                     Doctor.self, TestNotification.self, Notifications.self, Lookup.self, Extend.self, Token.self,
-                    RetentionMessages.self,
+                    RetentionMessages.self, AdvancedCommerce.self,
                 ]),
             CommandGroup(
                 name: "Run and deploy:",

@@ -65,7 +65,9 @@ extension NotificationScreens {
             "notification", line.notificationType,
             Detail(
                 type: line.notificationType + (line.subtype.map { " \($0)" } ?? ""),
-                uuid: uuid.uuidString.lowercased(), facts: Self.facts(line, masking, now), purchase: purchase,
+                uuid: uuid.uuidString.lowercased(),
+                facts: Self.facts(line, masking, now)
+                    + (masking.isOn ? [] : Self.commerce(decoded)), purchase: purchase,
                 proof: original.map { proof(of: $0, now) },
                 decoded: masking.isOn
                     ? nil : decoded.map { Preformatted(text: PrettyJSON(Array($0.utf8))?.text ?? $0) },
@@ -96,6 +98,10 @@ extension NotificationScreens {
             certificates: proof.certificates.map {
                 Certificate(subject: $0.subject, validity: "valid \($0.notBefore.day) to \($0.notAfter.day)")
             })
+    }
+
+    private static func commerce(_ decoded: String?) -> [Fact] {
+        (AdvancedCommerceInfo(decoded: decoded)?.lines(nil) ?? []).map { Fact(name: "Advanced Commerce", value: $0) }
     }
 
     private static func facts(_ line: LedgerLine, _ masking: Masking, _ now: Date) -> [Fact] {

@@ -1,3 +1,4 @@
+import AppStore
 import ArgumentParser
 import Commands
 import Foundation
@@ -56,6 +57,7 @@ struct EventsShow: Subcommand {
             ),
             ("conflicts", conflicts == 0 ? nil : "\(conflicts): the same uuid arrived with other content"),
         ]
+        facts += row.advancedCommerce.map { ("commerce", $0) }
         facts += row.anomalies.map { ("anomaly", $0) }
         try DetailView(
             row: row, facts: facts, payload: decoded.map { Array($0.utf8) },
@@ -69,11 +71,16 @@ struct EventsShow: Subcommand {
         /// Nil where it concerns no purchase, or retention deleted it.
         var says: String?
         var anomalies: [String]
+        /// What the payload has of Advanced Commerce, in words.
+        var advancedCommerce: [String]
 
         init(_ line: LedgerLine, decoded: String?) {
             let news = PurchaseEvent(line, decoded: decoded)
             event = EventRow(line)
             says = news?.sentence
+            advancedCommerce =
+                AdvancedCommerceInfo(decoded: decoded)?.lines(news?.transaction?.currency ?? news?.renewal?.currency)
+                ?? []
             anomalies = news?.anomalies.map(\.sentence) ?? []
         }
 
@@ -82,9 +89,10 @@ struct EventsShow: Subcommand {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encodeIfPresent(says, forKey: .says)
             try container.encode(anomalies, forKey: .anomalies)
+            if !advancedCommerce.isEmpty { try container.encode(advancedCommerce, forKey: .advancedCommerce) }
         }
 
-        private enum CodingKeys: String, CodingKey { case says, anomalies }
+        private enum CodingKeys: String, CodingKey { case says, anomalies, advancedCommerce }
     }
 }
 

@@ -34,18 +34,20 @@ struct RetentionOptions: ParsableArguments {
     @OptionGroup var audit: AuditOptions
 
     /// Calls Apple, and then writes the audit log.
-    /// - Parameter subject: what is changed.
+    /// - Parameters:
+    ///   - subject: what is changed.
+    ///   - command: of the audit log.
     func change(
-        _ operation: String, _ subject: String, in context: CommandContext,
+        _ operation: String, _ subject: String, as command: String = "retention-messages", in context: CommandContext,
         _ call: (AppStoreServerAPI) async throws -> Void
     ) async throws {
-        let connection = try database.connection(for: "retention-messages", in: context)
+        let connection = try database.connection(for: command, in: context)
         let about = try await apple.withClient(in: context) { client in
             try await call(client)
             return OperatorAction.About(client.storeEnvironment, client.app.bundleId)
         }
         try await audit.record(
-            "retention-messages \(operation)", on: [subject], about: about, to: OperatorActionStore(connection),
+            "\(command) \(operation)", on: [subject], about: about, to: OperatorActionStore(connection),
             in: context)
     }
 

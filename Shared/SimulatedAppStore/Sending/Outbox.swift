@@ -86,6 +86,13 @@ struct Outbox: Sendable {
         return events
     }
 
+    /// Lets an event happen to one purchase, and sends its notification; see ``Population/apply(_:to:now:)``.
+    mutating func apply(_ event: LifecycleEvent, to originalTransactionId: String, now: Date) -> EventPayload? {
+        let payload = population.apply(event, to: originalTransactionId, now: now)
+        if let payload { post(payload) }
+        return payload
+    }
+
     /// Sends notifications that change nothing; see ``Population/announce(_:about:)``.
     mutating func announce(_ kind: NotificationKind, about subscriptions: [EventPayload]) {
         for event in population.announce(kind, about: subscriptions) { post(event) }

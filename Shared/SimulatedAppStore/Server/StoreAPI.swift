@@ -82,6 +82,9 @@ struct StoreAPI: Sendable {
         case .realtimeURL: try realtimeURL(call)
         case .startPerformanceTest: try startPerformanceTest(call)
         case .performanceTest: try performanceTest(call)
+        case .cancelSubscription, .revokeSubscription, .changeSubscriptionPrice, .changeSubscriptionMetadata,
+            .migrateSubscription, .requestRefund:
+            try advancedCommerce(call)
         }
     }
 

@@ -198,8 +198,11 @@ enum PayloadBuilder {
         RawJSON(
             Array(
                 """
-                {"requestReferenceId":"\(purchase.transactionId)","taxCode":"C003-00-2","displayName":"Everything",\
-                "description":"All titles","period":"\(purchase.product.period?.rawValue ?? "")"}
+                {"requestReferenceId":"\(purchase.transactionId)","taxCode":"C003-00-2",\
+                "descriptors":{"displayName":"Everything","description":"All titles"},\
+                "period":"\(purchase.product.period?.rawValue ?? "P1M")",\
+                "items":[{"SKU":"\(purchase.product.suffix)","displayName":"Everything","description":"All titles",\
+                "price":\(purchase.price)}]}
                 """.utf8))
     }
 

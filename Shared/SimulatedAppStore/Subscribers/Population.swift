@@ -223,6 +223,18 @@ extension Population {
         }
     }
 
+    /// Lets an event happen by a request of the developer.
+    /// - Parameter event: one that needs no product.
+    /// - Returns: nil where the purchase is not active here, or its state does not permit the event.
+    mutating func apply(_ event: LifecycleEvent, to originalTransactionId: String, now: Date) -> EventPayload? {
+        guard let index = indices(of: [originalTransactionId]).values.first else { return nil }
+        return change(index, originalTransactionId) { purchase, identities in
+            let product = purchase.purchase?.product ?? Product.subscriptions[0]
+            let date = max(now, purchase.now.adding(0.001))
+            return purchase.apply(event, at: date, product: product, identities: &identities)
+        }
+    }
+
     /// Payloads about subscriptions that change nothing.
     /// - Parameter subscriptions: the newest payload about each.
     mutating func announce(_ kind: NotificationKind, about subscriptions: [EventPayload]) -> [EventPayload] {

@@ -52,6 +52,16 @@ public struct OfferSigner: Sendable {
         }
     }
 
+    /// An in-app request of Advanced Commerce, which the app hands to StoreKit.
+    ///
+    /// - Parameter json: Apple's request, such as one to create a subscription; signed in Base64, byte for byte.
+    /// - Throws: `OpenSSLFailure` where the key cannot sign.
+    public func advancedCommerceRequest(_ json: [UInt8], nonce: UUID, now: Date) throws -> String {
+        try jws("advanced-commerce-api", nonce: nonce, now: now) { claims in
+            claims.member("request", String(decoding: Base64.encode(json, .standard), as: UTF8.self))
+        }
+    }
+
     /// A promotional offer for StoreKit 1: Base64 of the signature over the fields that `SKPaymentDiscount` has, which the app
     /// must hand over exactly as given here.
     ///

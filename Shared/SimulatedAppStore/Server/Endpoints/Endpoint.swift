@@ -1,4 +1,4 @@
-/// The endpoints of the App Store Server API, retention messaging and the External Purchase Server API.
+/// The endpoints of the App Store Server API, retention messaging, the External Purchase Server API and the Advanced Commerce API.
 enum Endpoint: String, Sendable, CaseIterable {
     case massExtendRenewalDate
     case massExtensionStatus
@@ -33,9 +33,19 @@ enum Endpoint: String, Sendable, CaseIterable {
     case realtimeURL
     case startPerformanceTest
     case performanceTest
+    case cancelSubscription
+    case revokeSubscription
+    case changeSubscriptionPrice
+    case changeSubscriptionMetadata
+    case migrateSubscription
+    case requestRefund
 
     /// A star is one component of the path. The first match counts.
-    private static let routes: [(Endpoint, method: String, path: [Substring])] = [
+    private static let routes: [(Endpoint, method: String, path: [Substring])] = table.map { endpoint, method, path in
+        (endpoint, method, path.split(separator: "/"))
+    }
+
+    private static let table: [(Endpoint, String, String)] = [
         (.massExtendRenewalDate, "POST", "/inApps/v1/subscriptions/extend/mass"),
         (.massExtensionStatus, "GET", "/inApps/v1/subscriptions/extend/mass/*/*"),
         (.extendRenewalDate, "PUT", "/inApps/v1/subscriptions/extend/*"),
@@ -69,7 +79,13 @@ enum Endpoint: String, Sendable, CaseIterable {
         (.realtimeURL, "GET", "/inApps/v1/messaging/realtime/url"),
         (.startPerformanceTest, "POST", "/inApps/v1/messaging/performanceTest"),
         (.performanceTest, "GET", "/inApps/v1/messaging/performanceTest/result/*"),
-    ].map { ($0, $1, $2.split(separator: "/")) }
+        (.cancelSubscription, "POST", "/advancedCommerce/v1/subscription/cancel/*"),
+        (.revokeSubscription, "POST", "/advancedCommerce/v1/subscription/revoke/*"),
+        (.changeSubscriptionPrice, "POST", "/advancedCommerce/v1/subscription/changePrice/*"),
+        (.changeSubscriptionMetadata, "POST", "/advancedCommerce/v1/subscription/changeMetadata/*"),
+        (.migrateSubscription, "POST", "/advancedCommerce/v1/subscription/migrate/*"),
+        (.requestRefund, "POST", "/advancedCommerce/v1/transaction/requestRefund/*"),
+    ]
 
     /// - Parameter path: its components.
     /// - Returns: nil for an unknown path; else with the components in the places of the stars.
@@ -95,7 +111,9 @@ enum Endpoint: String, Sendable, CaseIterable {
             .sendExternalPurchaseReport, .externalPurchaseReport, .uploadRetentionImage, .deleteRetentionImage,
             .retentionImages, .uploadRetentionMessage, .deleteRetentionMessage, .retentionMessages,
             .setDefaultRetentionMessage, .deleteDefaultRetentionMessage, .defaultRetentionMessage, .setRealtimeURL,
-            .deleteRealtimeURL, .realtimeURL, .startPerformanceTest, .performanceTest:
+            .deleteRealtimeURL, .realtimeURL, .startPerformanceTest, .performanceTest, .cancelSubscription,
+            .revokeSubscription, .changeSubscriptionPrice, .changeSubscriptionMetadata, .migrateSubscription,
+            .requestRefund:
             1
         }
     }

@@ -103,6 +103,32 @@ import Testing
         }
     }
 
+    @Test func `Advanced Commerce changes are checked, and what they lead to is signed`() async throws {
+        try await Self.meet { fixture, client in
+            var story = PurchaseFixture(daysAgo: 10)
+            try fixture.send(story.next(.subscribe))
+            let info = #""requestInfo":{"requestReferenceId":"\#(UUID().uuidString)"}"#
+            func ask(
+                _ operation: AppStoreServerAPI.AdvancedCommerceOperation, _ members: String
+            ) async throws -> AppStoreServerAPI.AdvancedCommerceOutcome {
+                try await client.advancedCommerce(operation, story.id, json: Array("{\(info)\(members)}".utf8))
+            }
+            let changed = try await ask(.changePrice, #","items":[{"SKU":"a","price":1990}]"#)
+            #expect(changed.transaction?.value?.originalTransactionId == story.id)
+            #expect(changed.renewalInfo?.value?.originalTransactionId == story.id)
+            let refund = #","items":[{"SKU":"a","refundReason":"LEGAL","refundType":"FULL"}]"#
+            #expect(try await ask(.requestRefund, refund).transaction?.value != nil)
+            await #expect(throws: APIError.self) { _ = try await ask(.requestRefund, #","items":[{"SKU":"a"}]"#) }
+            await #expect(throws: APIError.self) { _ = try await ask(.changePrice, "") }
+            await #expect(throws: APIError.self) {
+                _ = try await client.advancedCommerce(.cancel, story.id, json: Array("{}".utf8))
+            }
+            await #expect(throws: APIError.self) {
+                _ = try await client.advancedCommerce(.cancel, "999", json: Array("{\(info)}".utf8))
+            }
+        }
+    }
+
     @Test func `Transactions, statuses and refunds are verified and complete`() async throws {
         try await Self.meet { fixture, client in
             var story = PurchaseFixture(daysAgo: 1000)
