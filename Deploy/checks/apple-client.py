@@ -8,6 +8,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.error
 import urllib.request
 import uuid
 from pathlib import Path
@@ -18,14 +19,20 @@ from appstoreserverlibrary.api_client import (
     GetTransactionHistoryVersion,
 )
 from appstoreserverlibrary.models.ConsumptionRequest import ConsumptionRequest
+from appstoreserverlibrary.models.DefaultConfigurationRequest import DefaultConfigurationRequest
 from appstoreserverlibrary.models.DeliveryStatus import DeliveryStatus
 from appstoreserverlibrary.models.Environment import Environment
 from appstoreserverlibrary.models.ExtendReasonCode import ExtendReasonCode
 from appstoreserverlibrary.models.ExtendRenewalDateRequest import ExtendRenewalDateRequest
+from appstoreserverlibrary.models.ImageSize import ImageSize
 from appstoreserverlibrary.models.MassExtendRenewalDateRequest import MassExtendRenewalDateRequest
 from appstoreserverlibrary.models.NotificationHistoryRequest import NotificationHistoryRequest
+from appstoreserverlibrary.models.PerformanceTestRequest import PerformanceTestRequest
+from appstoreserverlibrary.models.RealtimeUrlRequest import RealtimeUrlRequest
 from appstoreserverlibrary.models.TransactionHistoryRequest import TransactionHistoryRequest
 from appstoreserverlibrary.models.UpdateAppAccountTokenRequest import UpdateAppAccountTokenRequest
+from appstoreserverlibrary.models.UploadMessageImage import UploadMessageImage
+from appstoreserverlibrary.models.UploadMessageRequestBody import UploadMessageRequestBody
 from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
@@ -108,13 +115,22 @@ def ask(address, environment, authority):
         if decoded.data and decoded.data.signedTransactionInfo:
             transaction(decoded.data.signedTransactionInfo)
         if decoded.data and decoded.data.signedRenewalInfo:
-            verifier.verify_and_decode_renewal_info(decoded.data.signedRenewalInfo)
+            renewal = verifier.verify_and_decode_renewal_info(decoded.data.signedRenewalInfo)
             verified["renewal info"] += 1
+            if renewal.commitmentInfo:
+                assert renewal.commitmentInfo.rawCommitmentAutoRenewStatus in (0, 1), renewal
         return decoded
 
     def transaction(signed):
         verified["transaction"] += 1
-        return verifier.verify_and_decode_signed_transaction(signed)
+        decoded = verifier.verify_and_decode_signed_transaction(signed)
+        if decoded.rawBillingPlanType == "MONTHLY":
+            verified["commitment"] = verified.get("commitment", 0) + 1
+            assert 1 <= decoded.commitmentInfo.billingPeriodNumber <= decoded.commitmentInfo.totalBillingPeriods == 12
+        if decoded.advancedCommerceInfo:
+            verified["Advanced Commerce item"] = verified.get("Advanced Commerce item", 0) + 1
+            assert decoded.advancedCommerceInfo.items[0].SKU, decoded
+        return decoded
 
     def call(method, *arguments):
         endpoints.add(method.__name__)
@@ -207,7 +223,72 @@ def ask(address, environment, authority):
         "the mass extension is complete",
         lambda: client.get_status_of_subscription_renewal_date_extensions("all", active.productId).complete,
     )
+    ask_retention_messaging(client, call, active, environment)
+    ask_apis_without_library(client, transaction, verifier, original, environment)
     return endpoints, verified
+
+
+def ask_retention_messaging(client, call, active, environment):
+    """Every call of the Retention Messaging API, and the errors that the library names."""
+    image, message = uuid.uuid4(), uuid.uuid4()
+    call(client.upload_image, image, b"\x89PNG\r\n", ImageSize.FULL_SIZE)
+    body = UploadMessageRequestBody(header="Stay", body="Please", image=UploadMessageImage(image, "A picture"))
+    call(client.upload_message, message, body)
+    assert [item.rawImageState for item in call(client.get_image_list).imageIdentifiers] == ["APPROVED"]
+    assert [item.messageIdentifier for item in call(client.get_message_list).messageIdentifiers] == [message]
+    call(client.configure_default_message, active.productId, "en-US", DefaultConfigurationRequest(message))
+    assert call(client.get_default_message, active.productId, "en-US").messageIdentifier == message
+    call(client.delete_default_message, active.productId, "en-US")
+    if environment == Environment.SANDBOX:
+        call(client.configure_realtime_url, RealtimeUrlRequest("https://example.com/retention"))
+        assert call(client.get_realtime_url).realtimeURL == "https://example.com/retention"
+        test = call(client.initiate_performance_test, PerformanceTestRequest(active.originalTransactionId))
+        assert call(client.get_performance_test_results, test.requestId).rawResult == "PASS"
+        call(client.delete_realtime_url)
+    try:
+        client.delete_image(image)
+        raise AssertionError("an image in use was deleted")
+    except APIException as error:
+        assert error.raw_api_error == 4030019, error
+    call(client.delete_message, message)
+    call(client.delete_image, image)
+
+
+def ask_apis_without_library(client, transaction, verifier, original, environment):
+    """The External Purchase Server API and the Advanced Commerce API, for which the library has tokens and verification alone."""
+
+    def send(method, path, body=None):
+        request = urllib.request.Request(
+            client._base_url + path, method=method, headers=client._get_headers() | {"Content-Type": "application/json"},
+            data=None if body is None else json.dumps(body).encode(),
+        )
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+    report = {
+        "requestIdentifier": str(uuid.uuid4()), "status": "NO_LINE_ITEM",
+        "externalPurchaseId": ("SANDBOX_" if environment == Environment.SANDBOX else "") + str(uuid.uuid4()),
+    }
+    assert send("PUT", "/externalPurchase/v1/reports", report)["requestIdentifier"] == report["requestIdentifier"]
+    assert send("GET", f"/externalPurchase/v1/reports/{report['requestIdentifier']}") == report
+    info = {"requestInfo": {"requestReferenceId": str(uuid.uuid4())}}
+    items = {"items": [{"SKU": "news", "price": 990, "refundReason": "LEGAL", "refundType": "FULL"}]}
+    for path, body in [
+        ("subscription/changePrice", items), ("subscription/changeMetadata", {}), ("transaction/requestRefund", items),
+        ("subscription/migrate", items | {"targetProductId": "generic", "taxCode": "C003-00-2"}),
+        ("subscription/cancel", {}),
+        ("subscription/revoke", {"refundReason": "LEGAL", "refundType": "FULL"}),
+    ]:
+        try:
+            answer = send("POST", f"/advancedCommerce/v1/{path}/{original}", info | body)
+        except urllib.error.HTTPError as error:
+            # The state of a random purchase may not permit an end.
+            assert error.code == 400 and path in ("subscription/cancel", "subscription/revoke"), (path, error)
+            continue
+        assert transaction(answer["signedTransactionInfo"]).originalTransactionId == original
+        renewal = verifier.verify_and_decode_renewal_info(answer["signedRenewalInfo"])
+        if path == "subscription/cancel" and renewal.commitmentInfo is None:
+            assert renewal.rawAutoRenewStatus == 0, renewal
 
 
 def main():
