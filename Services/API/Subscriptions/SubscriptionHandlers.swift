@@ -108,18 +108,22 @@ struct SubscriptionHandlers: Sendable {
         }
         let uuid = found.version.version.notificationUUID
         let included = request.query["include"]
-        let (signed, type) =
-            included == nil
-            ? (nil, nil)
-            : try await database.withConnection { connection in
-                let notifications = NotificationStore(connection)
-                return (try await notifications.original(uuid), try await notifications.line(uuid)?.notificationType)
-            }
+        let (decoded, signed, type) = try await database.withConnection { connection in
+            let notifications = NotificationStore(connection)
+            let decoded = try await notifications.decoded(uuid)
+            guard included != nil else { return (decoded, nil as [UInt8]?, nil as String?) }
+            return (
+                decoded, try await notifications.original(uuid), try await notifications.line(uuid)?.notificationType
+            )
+        }
         let part = type.flatMap { SignedPart(rawValue: $0) }
         return APIResponse { json in
             json.transaction(
                 found.version.facts, originalTransactionId: found.originalTransactionId, bundleId: found.bundleId)
             json.member("notificationUUID", found.version.version.notificationUUID.uuidString.lowercased())
+            if let commerce = Self.advancedCommerceInfo(in: decoded) {
+                json.member("advancedCommerceInfo", raw: commerce)
+            }
             guard let signed else { return }
             if included == "signedPayload" {
                 json.member("signedPayload", String(decoding: signed, as: UTF8.self))
@@ -128,6 +132,13 @@ struct SubscriptionHandlers: Sendable {
                 json.member("signedTransactionInfo", transaction)
             }
         }
+    }
+
+    /// Apple's `advancedCommerceInfo` of the transaction, as it came.
+    private static func advancedCommerceInfo(in decoded: String?) -> [UInt8]? {
+        guard let decoded, let root = try? JSONDocument(Array(decoded.utf8)).root else { return nil }
+        let transaction = root["data"]?["signedTransactionInfo"] ?? root
+        return transaction["advancedCommerceInfo"].map { Array($0.rawBytes) }
     }
 
     /// The transaction's own signed text: within the notification that held it, or what was received itself.

@@ -1,3 +1,4 @@
+import AppStore
 import Contracts
 import Operations
 import Postgres
@@ -110,7 +111,7 @@ struct PurchaseScreen: Sendable {
 
     private func page(_ key: SubscriptionKey, _ request: ConsoleRequest) async throws -> ConsoleResponse {
         let now = console.clock.now()
-        let (view, timeline, lines, refunds) = try await console.database.withConnection { connection in
+        let (view, timeline, lines, refunds, commerce) = try await console.database.withConnection { connection in
             guard let subscription = try await SubscriptionStore(connection).find(key) else {
                 throw Fault.notFound("No such purchase is known.")
             }
@@ -119,7 +120,8 @@ struct PurchaseScreen: Sendable {
                 try await PurchasePages(connection).timeline(of: key, after: 0, limit: Self.limit + 1),
                 try await PurchasePages(connection).notifications(of: key, after: nil, limit: Self.limit + 1),
                 try await RefundRequestPages(connection).page(
-                    in: key.environment, purchase: key.originalTransactionId, limit: Self.limit, at: now)
+                    in: key.environment, purchase: key.originalTransactionId, limit: Self.limit, at: now),
+                try await AdvancedCommerceInfo.lines(of: subscription, on: connection)
             )
         }
         let (subscription, periods) = (view.subscription, view.periods)
@@ -138,7 +140,9 @@ struct PurchaseScreen: Sendable {
                 steps: timeline.prefix(Self.limit).reversed().map { Self.step($0, periods, masking, now) },
                 notifications: lines.prefix(Self.limit).reversed().map { Self.notification($0, now) },
                 refunds: refunds.map { RefundScreens.Row($0, masking, now) }, hasRefunds: !refunds.isEmpty,
-                facts: Self.facts(view, masking, now), odd: odd, hasOdd: !odd.isEmpty,
+                facts: Self.facts(view, masking, now)
+                    + (masking.isOn ? [] : commerce.map { Fact(name: "Advanced Commerce", value: $0) }), odd: odd,
+                hasOdd: !odd.isEmpty,
                 isCut: timeline.count > Self.limit || lines.count > Self.limit,
                 refreshed: view.refresh.map { Self.refreshed($0, now) },
                 forms: masking.isOn

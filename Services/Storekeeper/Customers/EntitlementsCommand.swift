@@ -41,7 +41,7 @@ struct EntitlementsCommand: Subcommand {
         let access = view.access
         let rows =
             access.entitlements.map { Row($0) }
-            + access.withheld.map { Row(withheld: $0, view.reason(withheld: $0)) }
+            + access.withheld.map { Row(withheld: $0, view.reason(withheld: $0), product: view.products[$0.id]) }
         try output.list(
             rows, none: "No purchase and no grant names \(account.uuidString.lowercased()) in \(environment.rawValue).",
             in: context)
@@ -80,10 +80,10 @@ struct EntitlementsCommand: Subcommand {
             id = line.id
         }
 
-        init(withheld line: EntitlementStore.Line, _ reason: String) {
+        init(withheld line: EntitlementStore.Line, _ reason: String, product: String?) {
             givesAccess = false
             bundleId = line.bundleId
-            productId = line.productId
+            productId = product
             self.reason = reason
             id = line.id
         }

@@ -1,3 +1,4 @@
+import AppStore
 import ArgumentParser
 import Commands
 import Contracts
@@ -60,6 +61,8 @@ struct PurchaseSheet: Encodable {
     var prices: String?
     /// What was charged and refunded, for each currency.
     var paid: [String]
+    /// What the newest notification has of Advanced Commerce, in words.
+    var advancedCommerce: [String]
     /// The messages that StoreKit has for the customer in the app.
     var messages: [String]
     /// Time without payment between paid periods.
@@ -94,6 +97,7 @@ struct PurchaseSheet: Encodable {
             .map { $0.text(known.transaction, known.renewal) }
         prices = view.prices.text
         paid = view.paid.map(\.text)
+        advancedCommerce = try await AdvancedCommerceInfo.lines(of: known, on: connection)
         messages = view.messages.map { "\($0.rawValue): \($0.sentence)" }
         unpaid = view.unpaidSpans.map { span in
             let length = TimeSpan.text(seconds: Int(span.end.timeIntervalSince(span.start)))
@@ -121,7 +125,9 @@ struct PurchaseSheet: Encodable {
             ("state", state),
             ("access", "\(access) (\(reason))"), ("notifications", "\(notifications)"),
         ]
-        return facts + paid.map { ("paid", $0) } + messages.map { ("message", $0) } + unpaid.map { ("unpaid", $0) }
+        return facts + paid.map { ("paid", $0) } + advancedCommerce.map { ("commerce", $0) }
+            + messages.map { ("message", $0) }
+            + unpaid.map { ("unpaid", $0) }
             + anomalies.map { ("anomaly", $0) } + gaps.map { ("gap", $0) }
             + conflicts.map { ("conflict", "\($0) arrived with other content, too") }
     }

@@ -1,4 +1,6 @@
 import AppStore
+import Postgres
+import Storage
 import StrictJSON
 import Subscriptions
 
@@ -12,6 +14,14 @@ extension AdvancedCommerceInfo {
         ].compactMap { $0?["advancedCommerceInfo"] }
         guard let json = places.first, let info = try? AdvancedCommerceInfo(json: json) else { return nil }
         self = info
+    }
+
+    /// What the newest notification of a purchase has of Advanced Commerce, while the ledger keeps its payload; else empty.
+    package static func lines(of subscription: Subscription, on connection: PostgresConnection) async throws -> [String]
+    {
+        let decoded = try await NotificationStore(connection).decoded(subscription.version.notificationUUID)
+        let currency = subscription.transaction?.currency ?? subscription.renewal?.currency
+        return AdvancedCommerceInfo(decoded: decoded)?.lines(currency) ?? []
     }
 
     /// One line for each item, and one about the whole.

@@ -32,6 +32,9 @@ import Testing
             #expect(later.headers["storekeeper-read-after"] == nil)
             #expect(later.access == answer.access)
             #expect(later.json?["version"]?.int64 == answer.json?["version"]?.int64)
+            // The app finishes at its next start what the server has known for long, with the same answer.
+            let again = try await fixture.upload([signed], of: Self.account)
+            #expect(again.json?["finish"]?.bool == true && again.access == answer.access)
         }
     }
 
