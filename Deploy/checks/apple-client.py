@@ -272,18 +272,20 @@ def ask_apis_without_library(client, transaction, verifier, original, environmen
     assert send("PUT", "/externalPurchase/v1/reports", report)["requestIdentifier"] == report["requestIdentifier"]
     assert send("GET", f"/externalPurchase/v1/reports/{report['requestIdentifier']}") == report
     info = {"requestInfo": {"requestReferenceId": str(uuid.uuid4())}}
-    items = {"items": [{"SKU": "news", "price": 990, "refundReason": "LEGAL", "refundType": "FULL"}]}
+    items = {"items": [{"SKU": "news", "price": 990, "refundReason": "LEGAL", "refundType": "FULL", "revoke": True}]}
+    risk = {"refundRiskingPreference": False}
     for path, body in [
-        ("subscription/changePrice", items), ("subscription/changeMetadata", {}), ("transaction/requestRefund", items),
+        ("subscription/changePrice", items), ("subscription/changeMetadata", {}),
+        ("transaction/requestRefund", items | risk),
         ("subscription/migrate", items | {"targetProductId": "generic", "taxCode": "C003-00-2"}),
         ("subscription/cancel", {}),
-        ("subscription/revoke", {"refundReason": "LEGAL", "refundType": "FULL"}),
+        ("subscription/revoke", risk | {"refundReason": "LEGAL", "refundType": "FULL"}),
     ]:
         try:
             answer = send("POST", f"/advancedCommerce/v1/{path}/{original}", info | body)
         except urllib.error.HTTPError as error:
             # The state of a random purchase may not permit an end.
-            assert error.code == 400 and path in ("subscription/cancel", "subscription/revoke"), (path, error)
+            assert error.code in (400, 403) and path in ("subscription/cancel", "subscription/revoke"), (path, error)
             continue
         assert transaction(answer["signedTransactionInfo"]).originalTransactionId == original
         renewal = verifier.verify_and_decode_renewal_info(answer["signedRenewalInfo"])

@@ -15,18 +15,17 @@ struct ExternalPurchasesReport: Subcommand {
             Without line items: NO_LINE_ITEM where nothing was bought by the token, UNRECOGNIZED_TOKEN where your records lack \
             it, DUPLICATE_TOKEN where another token of the period has the purchases. With --line-items the report has the \
             status LINE_ITEM, and the file holds Apple's array of line items. A report with faults is rejected as a whole: \
-            send it again, corrected, with the same --request-id. What the audit log says of it is what list shows as \
-            reported.
+            send it again, corrected, with the same --request-id. Where Apple does not answer, show says whether it has the \
+            report. What the audit log says of it is what list shows as reported. Exit codes: 0 Apple has it; 1 it has not, or \
+            that is not known.
 
             Examples:
               storekeeper external-purchases report 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0 --status NO_LINE_ITEM --dry-run
               storekeeper external-purchases report 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0 --line-items items.json
             """)
 
-    @OptionGroup var apple: AppleOptions
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var options: AppleChangeOptions
     @OptionGroup var output: OutputOptions
-    @OptionGroup var audit: AuditOptions
 
     @Argument(help: "The externalPurchaseId of the token.")
     var token: String
@@ -51,7 +50,7 @@ struct ExternalPurchasesReport: Subcommand {
             throw ValidationError(
                 "--status \(status.escaped) is none of NO_LINE_ITEM, UNRECOGNIZED_TOKEN and DUPLICATE_TOKEN")
         }
-        if let environment = apple.environment, environment != tokenEnvironment {
+        if let environment = options.apple.environment, environment != tokenEnvironment {
             throw ValidationError(
                 "--environment \(environment.rawValue) does not fit the token: sandbox tokens begin with SANDBOX")
         }
@@ -65,27 +64,20 @@ struct ExternalPurchasesReport: Subcommand {
             requestIdentifier: (requestId ?? context.id()).uuidString.lowercased(), externalPurchaseId: token,
             status: status.map { ExternalPurchaseReport.Status(rawValue: $0) } ?? .lineItem, lineItems: try items())
         if dryRun { return context.print(PrettyJSON(report.json)?.text ?? "") }
-        let connection = try database.connection(for: "external-purchases", in: context)
-        var apple = apple
-        apple.environment = tokenEnvironment
-        let bundleId = try await apple.withClient(in: context) { client in
-            _ = try await client.sendExternalPurchaseReport(report)
-            return client.app.bundleId
+        var options = options
+        options.apple.environment = tokenEnvironment
+        // Printed before the request: without a response, only this identifier finds the report at Apple.
+        context.warn("Request identifier: \(report.requestIdentifier ?? "")")
+        _ = try await options.change(ExternalPurchaseTokens.reportOperation, token, in: context) {
+            try await $0.sendExternalPurchaseReport(report)
         }
-        try await audit.record(
-            ExternalPurchaseTokens.reportOperation, on: [token],
-            about: OperatorAction.About(tokenEnvironment, bundleId),
-            to: OperatorActionStore(connection), in: context)
         guard !output.json else { return context.print(PrettyJSON(report.json)?.text ?? "") }
         context.print("Apple has report \(report.requestIdentifier ?? "") about token \(token.escaped).")
     }
 
     private func items() throws -> RawJSON? {
         guard let lineItems else { return nil }
-        let bytes: [UInt8]
-        do { bytes = Array(try Data(contentsOf: URL(filePath: lineItems))) } catch {
-            throw CommandError("\(lineItems.escaped) cannot be read: \(error.localizedDescription)")
-        }
+        let bytes = try ArgumentFile.bytes(of: lineItems)
         guard let root = try? JSONDocument(bytes).root, root.kind == .array, !root.elements.isEmpty else {
             throw CommandError(
                 "\(lineItems.escaped) is no JSON array of line items: see Apple's ExternalPurchaseReport")

@@ -18,7 +18,7 @@ struct StoreAPI: Sendable {
     /// What developers reported about external purchase tokens.
     var externalPurchases = ExternalPurchaseReports()
     /// What developers configured for customers who are about to cancel.
-    var retention = RetentionMessageBoard()
+    var retention = RetentionMessageContents()
     /// Lifetime of a paginationToken, seconds; Apple documents none.
     let tokenLife: TimeInterval
     /// The simulated present: notifications that a request orders are signed then.

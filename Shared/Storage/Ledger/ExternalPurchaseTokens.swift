@@ -69,8 +69,10 @@ package struct ExternalPurchaseTokens: Sendable {
             told.unreported_at, told.notifications, reported.reported_at
         from (
             select environment, bundle_id, said ->> 'externalPurchaseId' as token, max(said ->> 'tokenType') as token_type,
-                min((said ->> 'tokenCreationDate')::double precision) as created,
-                max((said ->> 'tokenExpirationDate')::double precision) as expires,
+                min(case when json_typeof(said -> 'tokenCreationDate') = 'number' then (said ->> 'tokenCreationDate')::double precision end)
+                    as created,
+                max(case when json_typeof(said -> 'tokenExpirationDate') = 'number' then (said ->> 'tokenExpirationDate')::double precision end)
+                    as expires,
                 max(signed_at) filter (where subtype = 'UNREPORTED') as unreported_at, count(*) as notifications
             from notification
             join notification_payload using (notification_uuid, recorded_at)

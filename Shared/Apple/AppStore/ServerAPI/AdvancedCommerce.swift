@@ -31,6 +31,18 @@ extension AppStoreServerAPI {
         /// <https://developer.apple.com/documentation/advancedcommerceapi/request-transaction-refund>
         case requestRefund
 
+        /// Its kind of call.
+        var endpoint: APIEndpoint {
+            switch self {
+            case .cancel: .commerceCancellation
+            case .revoke: .commerceRevocation
+            case .changePrice: .commercePriceChange
+            case .changeMetadata: .commerceMetadataChange
+            case .migrate: .commerceMigration
+            case .requestRefund: .commerceRefund
+            }
+        }
+
         fileprivate var path: [String] {
             ["advancedCommerce", "v1", self == .requestRefund ? "transaction" : "subscription", rawValue]
         }
@@ -44,7 +56,7 @@ extension AppStoreServerAPI {
         public let renewalInfo: SignedItem<JWSRenewalInfoDecodedPayload>?
     }
 
-    /// Asks Apple for a change. Apple documents no limit; 1 request a second here.
+    /// Asks Apple for a change: 5 a second of those that end or refund, 50 of the others.
     ///
     /// - Parameters:
     ///   - transactionId: any of the subscription, or the one to refund.
@@ -56,7 +68,7 @@ extension AppStoreServerAPI {
         _ operation: AdvancedCommerceOperation, _ transactionId: String, json: [UInt8]
     ) async throws -> AdvancedCommerceOutcome {
         let answer: AdvancedCommerceAnswer = try await answer(
-            APIRequest(.advancedCommerce, .post, operation.path + [transactionId], bytes: json))
+            APIRequest(operation.endpoint, .post, operation.path + [transactionId], bytes: json))
         let transaction = answer.signedTransactionInfo.map { prover.transaction($0) }
         return AdvancedCommerceOutcome(
             transaction: transaction,

@@ -1,18 +1,19 @@
 import struct Foundation.UUID
 
-/// Messages that Apple shows a customer who is about to cancel: the Retention Messaging API, with the hosts and tokens of this one. Apple
-/// documents no limit; 1 request a second here. Images and messages are reviewed by Apple before they are shown.
+/// Messages that Apple shows a customer who is about to cancel: the Retention Messaging API, with the hosts and tokens of this one. 1 request a
+/// second of each kind, 10 of defaults. Images and messages are reviewed by Apple before they are shown.
 ///
 /// <https://developer.apple.com/documentation/retentionmessaging>
 extension AppStoreServerAPI {
     private static let messaging = ["inApps", "v1", "messaging"]
 
     private func request(
-        _ method: APIRequest.Method, _ path: String..., query: [(String, String)] = [], body: (any Payload)? = nil,
+        _ endpoint: APIEndpoint, _ method: APIRequest.Method, _ path: String..., query: [(String, String)] = [],
+        body: (any Payload)? = nil,
         bytes: [UInt8]? = nil, contentType: String = "application/json"
     ) throws(APIError) -> APIRequest {
         try APIRequest(
-            .retentionMessaging, method, Self.messaging + path, query: query, body: body, bytes: bytes,
+            endpoint, method, Self.messaging + path, query: query, body: body, bytes: bytes,
             contentType: contentType)
     }
 
@@ -27,7 +28,8 @@ extension AppStoreServerAPI {
     public func uploadRetentionImage(_ id: UUID, png: [UInt8], size: String? = nil) async throws {
         try await perform(
             request(
-                .put, "image", id.uuidString.lowercased(), query: size.map { [("imageSize", $0)] } ?? [], bytes: png,
+                .retentionImageUpload, .put, "image", id.uuidString.lowercased(),
+                query: size.map { [("imageSize", $0)] } ?? [], bytes: png,
                 contentType: "image/png"))
     }
 
@@ -37,14 +39,14 @@ extension AppStoreServerAPI {
     ///
     /// <https://developer.apple.com/documentation/retentionmessaging/delete-image>
     public func deleteRetentionImage(_ id: UUID) async throws {
-        try await perform(request(.delete, "image", id.uuidString.lowercased()))
+        try await perform(request(.retentionImageDeletion, .delete, "image", id.uuidString.lowercased()))
     }
 
     /// The images, with Apple's decision about each.
     ///
     /// <https://developer.apple.com/documentation/retentionmessaging/get-image-list>
     public func retentionImages() async throws -> [RetentionImage] {
-        let answer: RetentionImageList = try await answer(request(.get, "image", "list"))
+        let answer: RetentionImageList = try await answer(request(.retentionImages, .get, "image", "list"))
         return answer.images
     }
 
@@ -56,7 +58,7 @@ extension AppStoreServerAPI {
     ///
     /// <https://developer.apple.com/documentation/retentionmessaging/upload-message>
     public func uploadRetentionMessage(_ id: UUID, json: [UInt8]) async throws {
-        try await perform(request(.put, "message", id.uuidString.lowercased(), bytes: json))
+        try await perform(request(.retentionMessageUpload, .put, "message", id.uuidString.lowercased(), bytes: json))
     }
 
     /// Deletes a message.
@@ -65,14 +67,14 @@ extension AppStoreServerAPI {
     ///
     /// <https://developer.apple.com/documentation/retentionmessaging/delete-message>
     public func deleteRetentionMessage(_ id: UUID) async throws {
-        try await perform(request(.delete, "message", id.uuidString.lowercased()))
+        try await perform(request(.retentionMessageDeletion, .delete, "message", id.uuidString.lowercased()))
     }
 
     /// The messages, with Apple's decision about each.
     ///
     /// <https://developer.apple.com/documentation/retentionmessaging/get-message-list>
     public func retentionMessages() async throws -> [RetentionMessage] {
-        let answer: RetentionMessageList = try await answer(request(.get, "message", "list"))
+        let answer: RetentionMessageList = try await answer(request(.retentionMessages, .get, "message", "list"))
         return answer.messages
     }
 
@@ -82,7 +84,8 @@ extension AppStoreServerAPI {
     ///
     /// <https://developer.apple.com/documentation/retentionmessaging/configure-default-message>
     public func setDefaultRetentionMessage(_ id: UUID, productId: String, locale: String) async throws {
-        try await perform(request(.put, "default", productId, locale, body: DefaultRetentionMessage(id)))
+        try await perform(
+            request(.retentionDefault, .put, "default", productId, locale, body: DefaultRetentionMessage(id)))
     }
 
     /// Takes the default of a product and language back.
@@ -91,7 +94,7 @@ extension AppStoreServerAPI {
     ///
     /// <https://developer.apple.com/documentation/retentionmessaging/delete-default-message>
     public func deleteDefaultRetentionMessage(productId: String, locale: String) async throws {
-        try await perform(request(.delete, "default", productId, locale))
+        try await perform(request(.retentionDefaultDeletion, .delete, "default", productId, locale))
     }
 
     /// The default of a product and language.
@@ -100,8 +103,9 @@ extension AppStoreServerAPI {
     ///
     /// <https://developer.apple.com/documentation/retentionmessaging/get-default-message>
     public func defaultRetentionMessage(productId: String, locale: String) async throws -> String {
-        let answer: DefaultRetentionMessage = try await answer(request(.get, "default", productId, locale))
-        return try required(answer.messageIdentifier, "messageIdentifier", of: .retentionMessaging)
+        let answer: DefaultRetentionMessage = try await answer(
+            request(.retentionDefaultLookup, .get, "default", productId, locale))
+        return try required(answer.messageIdentifier, "messageIdentifier", of: .retentionDefaultLookup)
     }
 
     /// Sets the address that Apple asks which message to show.
@@ -110,7 +114,7 @@ extension AppStoreServerAPI {
     ///
     /// <https://developer.apple.com/documentation/retentionmessaging/configure-realtime-url>
     public func setRealtimeURL(_ url: String) async throws {
-        try await perform(request(.put, "realtime", "url", body: RealtimeURL(realtimeURL: url)))
+        try await perform(request(.realtimeURL, .put, "realtime", "url", body: RealtimeURL(realtimeURL: url)))
     }
 
     /// Takes the address back.
@@ -119,7 +123,7 @@ extension AppStoreServerAPI {
     ///
     /// <https://developer.apple.com/documentation/retentionmessaging/delete-realtime-url>
     public func deleteRealtimeURL() async throws {
-        try await perform(request(.delete, "realtime", "url"))
+        try await perform(request(.realtimeURLDeletion, .delete, "realtime", "url"))
     }
 
     /// The address that Apple asks.
@@ -128,8 +132,8 @@ extension AppStoreServerAPI {
     ///
     /// <https://developer.apple.com/documentation/retentionmessaging/get-realtime-url>
     public func realtimeURL() async throws -> String {
-        let answer: RealtimeURL = try await answer(request(.get, "realtime", "url"))
-        return try required(answer.realtimeURL, "realtimeURL", of: .retentionMessaging)
+        let answer: RealtimeURL = try await answer(request(.realtimeURLLookup, .get, "realtime", "url"))
+        return try required(answer.realtimeURL, "realtimeURL", of: .realtimeURLLookup)
     }
 
     /// Lets Apple try the realtime URL of the sandbox.
@@ -141,7 +145,8 @@ extension AppStoreServerAPI {
     public func startPerformanceTest(of originalTransactionId: String) async throws -> PerformanceTest {
         try await answer(
             request(
-                .post, "performanceTest", body: PerformanceTestRequest(originalTransactionId: originalTransactionId)))
+                .performanceTest, .post, "performanceTest",
+                body: PerformanceTestRequest(originalTransactionId: originalTransactionId)))
     }
 
     /// The result of a performance test.
@@ -150,6 +155,6 @@ extension AppStoreServerAPI {
     ///
     /// <https://developer.apple.com/documentation/retentionmessaging/get-performance-test-results>
     public func performanceTest(_ requestId: String) async throws -> PerformanceTest {
-        try await answer(request(.get, "performanceTest", "result", requestId))
+        try await answer(request(.performanceTestResult, .get, "performanceTest", "result", requestId))
     }
 }

@@ -1,4 +1,4 @@
-/// The endpoints of the App Store Server API, retention messaging, the External Purchase Server API and the Advanced Commerce API.
+/// The endpoints of the App Store Server API, of retention messaging, of the External Purchase Server API and of the Advanced Commerce API.
 enum Endpoint: String, Sendable, CaseIterable {
     case massExtendRenewalDate
     case massExtensionStatus
@@ -105,15 +105,15 @@ enum Endpoint: String, Sendable, CaseIterable {
             .subscriptionStatuses, .appTransactionInfo, .finishTransaction, .sendConsumption,
             .sendConsumptionVersion1, .notificationHistory:
             50
+        case .changeSubscriptionPrice, .changeSubscriptionMetadata, .migrateSubscription: 50
+        case .cancelSubscription, .revokeSubscription, .requestRefund: 5
         case .extendRenewalDate, .setAppAccountToken: 20
-        case .lookUpOrder, .refundHistory: 10
+        case .lookUpOrder, .refundHistory, .setDefaultRetentionMessage: 10
         case .massExtendRenewalDate, .massExtensionStatus, .requestTestNotification, .testNotificationStatus,
             .sendExternalPurchaseReport, .externalPurchaseReport, .uploadRetentionImage, .deleteRetentionImage,
             .retentionImages, .uploadRetentionMessage, .deleteRetentionMessage, .retentionMessages,
-            .setDefaultRetentionMessage, .deleteDefaultRetentionMessage, .defaultRetentionMessage, .setRealtimeURL,
-            .deleteRealtimeURL, .realtimeURL, .startPerformanceTest, .performanceTest, .cancelSubscription,
-            .revokeSubscription, .changeSubscriptionPrice, .changeSubscriptionMetadata, .migrateSubscription,
-            .requestRefund:
+            .deleteDefaultRetentionMessage, .defaultRetentionMessage, .setRealtimeURL, .deleteRealtimeURL, .realtimeURL,
+            .startPerformanceTest, .performanceTest:
             1
         }
     }

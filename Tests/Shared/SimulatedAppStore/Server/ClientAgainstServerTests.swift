@@ -61,7 +61,7 @@ import Testing
             let error = await #expect(throws: APIError.self) {
                 _ = try await client.sendExternalPurchaseReport(report)
             }
-            #expect(error.map { "\($0)".contains("lineItems: The value must be there") } == true)
+            #expect(error.map { "\($0)".contains("status: The status LINE_ITEM needs line items.") } == true)
         }
     }
 
@@ -116,16 +116,26 @@ import Testing
             let changed = try await ask(.changePrice, #","items":[{"SKU":"a","price":1990}]"#)
             #expect(changed.transaction?.value?.originalTransactionId == story.id)
             #expect(changed.renewalInfo?.value?.originalTransactionId == story.id)
-            let refund = #","items":[{"SKU":"a","refundReason":"LEGAL","refundType":"FULL"}]"#
-            #expect(try await ask(.requestRefund, refund).transaction?.value != nil)
-            await #expect(throws: APIError.self) { _ = try await ask(.requestRefund, #","items":[{"SKU":"a"}]"#) }
-            await #expect(throws: APIError.self) { _ = try await ask(.changePrice, "") }
-            await #expect(throws: APIError.self) {
-                _ = try await client.advancedCommerce(.cancel, story.id, json: Array("{}".utf8))
+            let refund = #","items":[{"SKU":"a","refundReason":"LEGAL","refundType":"FULL","revoke":true}]"#
+            let risk = #","refundRiskingPreference":false"#
+            #expect(try await ask(.requestRefund, refund + risk).transaction?.value != nil)
+            func code(_ call: () async throws -> Void) async -> APIErrorCode? {
+                do { try await call() } catch { return (error as? APIError)?.code }
+                return nil
             }
-            await #expect(throws: APIError.self) {
-                _ = try await client.advancedCommerce(.cancel, "999", json: Array("{\(info)}".utf8))
-            }
+            #expect(await code { _ = try await ask(.requestRefund, refund) } == .nullRefundRiskingPreference)
+            #expect(
+                await code { _ = try await ask(.requestRefund, #","items":[{"SKU":"a"}]"#) } == .nullRefundReason)
+            #expect(await code { _ = try await ask(.changePrice, "") } == .nullItems)
+            #expect(await code { _ = try await ask(.changePrice, #","items":[]"#) } == .atLeastOneItem)
+            #expect(
+                await code { _ = try await ask(.changePrice, #","items":[{"SKU":"a","price":-1}]"#) } == .negativePrice)
+            #expect(
+                await code { _ = try await client.advancedCommerce(.cancel, story.id, json: Array("{}".utf8)) }
+                    == .nullRequestInfo)
+            #expect(
+                await code { _ = try await client.advancedCommerce(.cancel, "999", json: Array("{\(info)}".utf8)) }
+                    == .transactionIdNotFound)
         }
     }
 

@@ -65,9 +65,13 @@ enum AnswerMeaning: Sendable, Hashable {
 
     private static func unsettled(_ endpoint: APIEndpoint, _ reason: String) -> String {
         let whatToDo =
-            endpoint == .massExtension
-            ? "ask for the status of the request identifier before asking again"
-            : "look at the renewal date, which a RENEWAL_EXTENDED notification tells, too, before asking again"
+            switch endpoint {
+            case .massExtension: "ask for the status of the request identifier before asking again"
+            case .externalPurchaseReport: "ask for the report of the request identifier before sending it again"
+            case .extendRenewalDate:
+                "look at the renewal date, which a RENEWAL_EXTENDED notification tells, too, before asking again"
+            default: "look at the purchase, which notifications tell about, too, before asking again"
+            }
         return "it is not known whether the App Store did \(endpoint.rawValue), because \(reason); \(whatToDo)"
     }
 }

@@ -28,7 +28,8 @@ public struct APIErrorBody: Payload, Hashable {
         guard errorMessage == nil, let first = errors.first else { return }
         errorCode = first["errorCode"]?.int64.map { APIErrorCode(rawValue: $0) }
         errorMessage = errors.map { error in
-            "\(error["fieldName"]?.string ?? "a field"): \(error["errorMessage"]?.string ?? "no words")"
+            let place = [error["lineItemId"]?.string, error["fieldName"]?.string].compactMap(\.self)
+            return "\(place.joined(separator: " ")): \(error["errorMessage"]?.string ?? "no words")"
         }.joined(separator: "; ")
     }
 

@@ -47,6 +47,7 @@ public struct APIRejection: Sendable, Hashable, CustomStringConvertible {
         if let advice = code?.advice { return advice }
         if isRetryable { return "it may work later; nothing is wrong with the request" }
         if code == nil { return "that is no answer of Apple's API; check the address, and proxies on the way" }
+        if let code, code.isOfReport { return "correct what it names; Apple takes nothing of a report with errors" }
         if code?.isKnown == false { return "the code is newer than this build; look it up in Apple's documentation" }
         return "correct the request; the same one will be answered the same"
     }

@@ -46,14 +46,15 @@ import Testing
     }
 
     private static let unrepeatable: Set<APIEndpoint> = [
-        .extendRenewalDate, .massExtension, .externalPurchaseReport, .advancedCommerce,
+        .extendRenewalDate, .massExtension, .externalPurchaseReport, .commerceCancellation, .commerceRevocation,
+        .commercePriceChange, .commerceMetadataChange, .commerceMigration, .commerceRefund,
     ]
 
     @Test func `Call without an answer is repeated only where that does no harm, or it was never sent`() {
         for endpoint in APIEndpoint.allCases {
-            let isExtension = Self.unrepeatable.contains(endpoint)
+            let isUnrepeatable = Self.unrepeatable.contains(endpoint)
             #expect(Self.kind(.unanswered("x", wasSent: false), endpoint) == .transient)
-            #expect(Self.kind(.unanswered("x", wasSent: true), endpoint) == (isExtension ? .unsettled : .transient))
+            #expect(Self.kind(.unanswered("x", wasSent: true), endpoint) == (isUnrepeatable ? .unsettled : .transient))
         }
     }
 

@@ -11,9 +11,16 @@ import Testing
             + [47, 48, 161, 162, 163, 164, 175, 183, 185, 187, 211, 212, 213, 215, 216, 218, 219, 224, 225, 227]
         let forbidden: [Int64] = [4, 5, 7, 14, 16, 17, 18, 19, 26]
         let missing: [Int64] = (1...10) + [14, 15, 18, 19, 20, 21, 22]
-        var codes: Set<Int64> = [4_090_000, 4_090_001, 4_290_000, 5_000_000, 5_000_001]
+        let commerce: [Int64] =
+            Array(79...82) + (86...89) + [97, 99, 101, 103, 105, 106, 107, 109, 111, 115, 118, 119] + (121...124)
+            + [127, 133, 134, 135] + (153...160) + [
+                165, 166, 167, 173, 176, 181, 182, 184, 186, 192, 193, 194, 205, 220,
+            ]
+        let commerceForbidden: [Int64] = [8, 10, 13, 15, 20, 21, 23, 24, 25, 27]
+        var codes: Set<Int64> = [4_040_016, 4_090_000, 4_090_001, 4_290_000, 5_000_000, 5_000_001]
         codes.formUnion(requests.map { 4_000_000 + $0 })
-        codes.formUnion(forbidden.map { 4_030_000 + $0 })
+        codes.formUnion(commerce.map { 4_000_000 + $0 })
+        codes.formUnion((forbidden + commerceForbidden).map { 4_030_000 + $0 })
         codes.formUnion(missing.map { 4_040_000 + $0 })
         return codes
     }()
@@ -39,6 +46,17 @@ import Testing
         )
         #expect(APIError.rejected(rejection).code == code)
         #expect(APIError.rejected(rejection).isRetryable == (code.isRetryable || code == .generalInternal))
+    }
+
+    @Test func `Errors of a report about an external purchase name their fields and lines`() {
+        let body = """
+            {"errors":[{"errorCode":9,"errorMessage":"Missing.","fieldName":"status"},\
+            {"errorCode":4,"errorMessage":"Omitted.","fieldName":"taxCountry","lineItemId":"i"}]}
+            """
+        let rejection = APIRejection(
+            endpoint: .externalPurchaseReport, status: 400, body: Array(body.utf8), retryAfter: nil)
+        #expect(rejection.message == "status: Missing.; i taxCountry: Omitted." && !rejection.isRetryable)
+        #expect(rejection.description.hasSuffix("correct what it names; Apple takes nothing of a report with errors"))
     }
 
     @Test func `Code that is newer than this build survives`() {

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Images, messages and defaults that developers configured, by app and environment. Nothing is reviewed: all is approved at once.
-final class RetentionMessageBoard: Sendable {
+final class RetentionMessageContents: Sendable {
     struct Content: Sendable {
         /// The size of each image.
         var images: [String: String] = [:]

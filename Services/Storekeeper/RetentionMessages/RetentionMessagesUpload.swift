@@ -1,0 +1,74 @@
+import AppStore
+import ArgumentParser
+import Commands
+import Foundation
+import Operations
+import StrictJSON
+
+/// `storekeeper retention-messages upload`: a message.
+struct RetentionMessagesUpload: Subcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "upload", abstract: "Upload a message for Apple's review.",
+        discussion: """
+            The file is Apple's UploadMessageRequestBody: header (at most 66 characters), body (at most 144), and perhaps \
+            image, headerPosition and bulletPoints. Prints the id.
+
+            Example: storekeeper retention-messages upload message.json --app com.example.app
+            """)
+
+    @OptionGroup var options: AppleChangeOptions
+
+    @Argument(help: "JSON file of the message.")
+    var file: String
+
+    @Option(help: "UUID of the message (default: a new one).", transform: UUIDArgument.read)
+    var id: UUID?
+
+    func run(in context: CommandContext) async throws {
+        let bytes = try ArgumentFile.bytes(of: file)
+        guard let root = try? JSONDocument(bytes).root, root["header"]?.string != nil, root["body"]?.string != nil
+        else {
+            throw CommandError(
+                "\(file.escaped) is no JSON object with header and body: see Apple's UploadMessageRequestBody")
+        }
+        let id = id ?? context.id()
+        try await options.change("retention-messages upload", id.uuidString.lowercased(), in: context) { client in
+            try await client.uploadRetentionMessage(id, json: bytes)
+        }
+        context.print(id.uuidString.lowercased())
+    }
+}
+
+/// `storekeeper retention-messages upload-image`: an image for messages.
+struct RetentionMessagesUploadImage: Subcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "upload-image", abstract: "Upload an image for Apple's review.",
+        discussion: """
+            Prints the id, which messages name.
+
+            Example: storekeeper retention-messages upload-image picture.png --size FULL_SIZE --app com.example.app
+            """)
+
+    @OptionGroup var options: AppleChangeOptions
+
+    @Argument(help: "PNG file.")
+    var file: String
+
+    @Option(help: "FULL_SIZE or BULLET_POINT (default: Apple's).")
+    var size: String?
+
+    @Option(help: "UUID of the image (default: a new one).", transform: UUIDArgument.read)
+    var id: UUID?
+
+    func run(in context: CommandContext) async throws {
+        let bytes = try ArgumentFile.bytes(of: file)
+        guard bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) else {
+            throw CommandError("\(file.escaped) is no PNG file: Apple takes no other images")
+        }
+        let id = id ?? context.id()
+        try await options.change("retention-messages upload-image", id.uuidString.lowercased(), in: context) { client in
+            try await client.uploadRetentionImage(id, png: bytes, size: size)
+        }
+        context.print(id.uuidString.lowercased())
+    }
+}
