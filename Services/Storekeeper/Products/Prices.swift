@@ -11,7 +11,7 @@ struct Prices: Subcommand {
         discussion: """
             Counts subscriptions whose paid period runs, by product, storefront and price, without offers, family members and \
             assigned seats. Newest is what those pay who subscribed last; subscribers at another price stayed there when it \
-            changed. A month's share of the price stands beside periods of another length. storekeeper events purchase shows \
+            changed, and storekeeper products old-prices lists them. A month's share of the price stands beside periods of another length. storekeeper events purchase shows \
             the first, current and next price of one purchase.
 
             Example: storekeeper products prices --app com.example.app

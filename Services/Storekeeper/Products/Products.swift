@@ -10,5 +10,5 @@ struct Products: ParsableCommand {
               storekeeper products durations --app com.example.app season.pass=P1M
               storekeeper products prices --app com.example.app
             """,
-        subcommands: [Levels.self, Durations.self, Prices.self, PriceChanges.self, OfferCodes.self])
+        subcommands: [Levels.self, Durations.self, Prices.self, OldPrices.self, PriceChanges.self, OfferCodes.self])
 }

@@ -20,6 +20,20 @@ package struct PriceReports: Sendable {
         package var period: Double
     }
 
+    /// A subscription that stays at another price than those pay who subscribed last.
+    package struct OldPrice: Sendable {
+        package var bundleId: String
+        package var originalTransactionId: String
+        package var productId: String
+        package var storefront: String?
+        package var currency: String?
+        package var milliunits: Int64
+        package var newestMilliunits: Int64
+        package var subscribedAt: Date?
+        /// When the paid period ends.
+        package var expiresAt: Date
+    }
+
     /// A purchase that renews at another price than it has now.
     package struct PriceChange: Sendable {
         package var bundleId: String
@@ -65,6 +79,23 @@ package struct PriceReports: Sendable {
         }
     }
 
+    /// Active subscriptions at another price than those pay who subscribed last, the oldest of each product first; the same ones that
+    /// ``prices(of:in:at:limit:)`` counts.
+    /// - Parameter bundleId: nil means all apps.
+    package func oldPrices(
+        of bundleId: String?, in environment: StoreEnvironment, at moment: Date, limit: Int
+    ) async throws -> [OldPrice] {
+        try await connection.execute(Self.oldPrices, environment.rawValue, bundleId, moment, Int64(limit)).map { row in
+            OldPrice(
+                bundleId: try row.value("bundle_id"),
+                originalTransactionId: try row.value("original_transaction_id"),
+                productId: try row.value("product_id"), storefront: try row.optional("storefront"),
+                currency: try row.optional("currency"), milliunits: try row.value("price_milliunits"),
+                newestMilliunits: try row.value("newest_milliunits"),
+                subscribedAt: try row.optional("originally_purchased_at"), expiresAt: try row.value("expires_at"))
+        }
+    }
+
     /// Subscriptions that renew at another price, the next first.
     package func changes(
         of bundleId: String?, in environment: StoreEnvironment, at moment: Date, limit: Int
@@ -95,10 +126,37 @@ package struct PriceReports: Sendable {
         }
     }
 
-    static let statements = [prices, changes, offerCodes]
+    static let statements = [prices, oldPrices, changes, offerCodes]
 
     /// As a list of SQL.
     private static let unpaid = TransactionFacts.ownershipsPaidElsewhere.map { "'\($0)'" }.joined(separator: ", ")
+
+    /// What active subscriptions pay, beside what those pay who subscribed last to the same.
+    private static let paid = """
+        select bundle_id, original_transaction_id, product_id, storefront, currency, price_milliunits, purchased_at, expires_at,
+            originally_purchased_at,
+            first_value(price_milliunits) over (
+                partition by bundle_id, product_id, storefront, currency, billing_plan_type
+                order by originally_purchased_at desc nulls last, original_transaction_id desc) as newest_milliunits
+        from subscription
+        where environment = $1::text::store_environment and ($2::text is null or bundle_id = $2::text)
+            and expires_at > $3::timestamptz and revoked_at is null and offer_type is null
+            and (ownership is null or ownership not in (\(unpaid))) and price_milliunits is not null
+            and purchased_at is not null and product_id is not null
+        """
+
+    private static let oldPrices = Statement(
+        "old-prices",
+        unsafeSQL: """
+            select bundle_id, original_transaction_id, product_id, storefront, currency, price_milliunits, newest_milliunits,
+                originally_purchased_at, expires_at
+            from (
+                \(paid)
+            ) as paid
+            where price_milliunits <> newest_milliunits
+            order by bundle_id, product_id, storefront, currency, originally_purchased_at, original_transaction_id
+            limit $4::bigint
+            """)
 
     private static let prices = Statement(
         "price-report",
@@ -106,15 +164,7 @@ package struct PriceReports: Sendable {
             select bundle_id, product_id, storefront, currency, price_milliunits, newest_milliunits, count(*) as subscriptions,
                 extract(epoch from max(expires_at - purchased_at))::double precision as period
             from (
-                select bundle_id, product_id, storefront, currency, price_milliunits, purchased_at, expires_at,
-                    first_value(price_milliunits) over (
-                        partition by bundle_id, product_id, storefront, currency, billing_plan_type
-                        order by originally_purchased_at desc nulls last, original_transaction_id desc) as newest_milliunits
-                from subscription
-                where environment = $1::text::store_environment and ($2::text is null or bundle_id = $2::text)
-                    and expires_at > $3::timestamptz and revoked_at is null and offer_type is null
-                    and (ownership is null or ownership not in (\(unpaid))) and price_milliunits is not null
-                    and purchased_at is not null and product_id is not null
+                \(paid)
             ) as paid
             group by bundle_id, product_id, storefront, currency, price_milliunits, newest_milliunits
             order by bundle_id, product_id, storefront, currency, price_milliunits

@@ -64,6 +64,19 @@ struct PricesTests {
             let prices: [Price] = try await Self.run("products", "prices", "--json", on: database).json()
             #expect(prices.map(\.price) == ["79.990", "99.990"] && prices.map(\.subscriptions) == [2, 1])
             #expect(prices.map(\.isOldPrice) == [true, false] && prices.map(\.monthly) == ["6.666", "8.333"])
+            struct OldPrice: Decodable {
+                var originalTransactionId: String
+                var price: String
+                var newestPrice: String
+            }
+            let old: [OldPrice] = try await Self.run("products", "old-prices", "--json", on: database).json()
+            #expect(old.map(\.originalTransactionId) == ["1", "2"])
+            #expect(old.allSatisfy { $0.price == "79.990" && $0.newestPrice == "99.990" })
+            let first: [OldPrice] = try await Self.run("products", "old-prices", "--limit", "1", "--json", on: database)
+                .json()
+            #expect(first.map(\.originalTransactionId) == ["1"])
+            let sandbox = await Self.run("products", "old-prices", "--environment", "Sandbox", on: database)
+            #expect(sandbox.text.contains("No subscription stays at an older price"))
             let changes = await Self.run("products", "price-changes", "--app", "com.example.app", on: database)
             #expect(changes.text.contains("pending") && changes.text.contains("79.990"), "\(changes.text)")
             #expect(!changes.text.contains("agreed") && changes.code == 0)
