@@ -41,7 +41,24 @@ struct CustomerHandlers: Sendable {
 
     /// `GET /v1/customers/{customerId}`
     func get(_ request: APIRequest) async throws -> APIResponse {
-        Self.response(try await customer(request), status: 200)
+        let customer = try await customer(request)
+        let purchases = try await database.withConnection { connection in
+            try await AccountAppStore(connection).firstPurchases(
+                of: customer.appAccountToken, in: customer.environment, of: customer.bundleId)
+        }
+        return APIResponse { json in
+            Self.write(customer, to: &json)
+            json.beginArray("appPurchases")
+            for purchase in purchases {
+                json.beginObject()
+                json.member("originalApplicationVersion", purchase.originalApplicationVersion)
+                json.member("originalPurchaseDate", purchase.originalPurchaseDate?.milliseconds)
+                json.member("preorderDate", purchase.preorderDate?.milliseconds)
+                json.member("isEntitled", purchase.isEntitled)
+                json.endObject()
+            }
+            json.endArray()
+        }
     }
 
     /// `GET /v1/customers/{customerId}/accounts`
@@ -95,13 +112,15 @@ struct CustomerHandlers: Sendable {
     }
 
     private static func response(_ customer: CustomerRecords.Customer, status: Int) -> APIResponse {
-        APIResponse(status: status) { json in
-            json.member("customerId", customer.id)
-            json.member("bundleId", customer.bundleId)
-            json.member("environment", customer.environment.rawValue)
-            json.member("appAccountToken", customer.appAccountToken.uuidString.lowercased())
-            json.member("createdAt", customer.createdAt.milliseconds)
-        }
+        APIResponse(status: status) { write(customer, to: &$0) }
+    }
+
+    private static func write(_ customer: CustomerRecords.Customer, to json: inout JSONWriter) {
+        json.member("customerId", customer.id)
+        json.member("bundleId", customer.bundleId)
+        json.member("environment", customer.environment.rawValue)
+        json.member("appAccountToken", customer.appAccountToken.uuidString.lowercased())
+        json.member("createdAt", customer.createdAt.milliseconds)
     }
 }
 

@@ -137,7 +137,7 @@ struct UploadRecorder: Sendable {
                         environment: upload.environment, bundleId: upload.bundleId, appAccountToken: account,
                         identity: identity, evidence: evidence,
                         originalApplicationVersion: version, originalPurchaseDate: app.originalPurchaseDate,
-                        recordedAt: upload.now),
+                        preorderDate: app.preorderDate, recordedAt: upload.now),
                     isRestore: isRestore, audit: evidence == .operator ? audit : nil)
             }
         }

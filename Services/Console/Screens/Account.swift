@@ -30,6 +30,15 @@ struct AccountScreen: Sendable {
         let form: ActionForm?
     }
 
+    /// When the customer first got the app.
+    struct FirstPurchase: Sendable {
+        let app: String
+        let version: String
+        let date: Moment?
+        let preorder: Moment?
+        let access: String
+    }
+
     struct Erasure: Sendable {
         let app: String
         let address: String
@@ -46,6 +55,8 @@ struct AccountScreen: Sendable {
         let hasWithheld: Bool
         let grants: [Grant]
         let hasGrants: Bool
+        let firstPurchases: [FirstPurchase]
+        let hasFirstPurchases: Bool
         let export: String
         /// Where an account is erased, for each app; for admins.
         let erasures: [Erasure]
@@ -56,6 +67,7 @@ struct AccountScreen: Sendable {
     struct Contents: Sendable {
         let view: AccountView
         let grants: [CustomerRecords.ManualGrant]
+        let firstPurchases: [AccountAppStore.FirstPurchase]
         /// Those of the account, with the names that each knows; of an account without any, all of the environment.
         let apps: [(bundleId: String, names: KnownNames)]
 
@@ -96,7 +108,10 @@ struct AccountScreen: Sendable {
                         form: grant.revokedAt == nil && grant.endsAt.map { $0 > now } ?? true
                             ? actions.revokeForm(grant, request) : nil)
                 },
-                hasGrants: !contents.grants.isEmpty, export: "/accounts/\(environment.rawValue)/\(name)/export",
+                hasGrants: !contents.grants.isEmpty,
+                firstPurchases: contents.firstPurchases.map { Self.firstPurchase($0, now) },
+                hasFirstPurchases: !contents.firstPurchases.isEmpty,
+                export: "/accounts/\(environment.rawValue)/\(name)/export",
                 erasures: request.role < .admin
                     ? []
                     : contents.apps.map { app, _ in
@@ -154,6 +169,16 @@ struct AccountScreen: Sendable {
             json.endObject()
         }
         json.endArray()
+        json.beginArray("appPurchases")
+        for purchase in contents.firstPurchases {
+            json.beginObject()
+            json.member("bundleId", purchase.bundleId)
+            json.member("originalApplicationVersion", purchase.originalApplicationVersion)
+            json.member("originalPurchaseDate", purchase.originalPurchaseDate?.text)
+            json.member("preorderDate", purchase.preorderDate?.text)
+            json.endObject()
+        }
+        json.endArray()
         json.endObject()
         return .download(
             PrettyJSON(json.bytes)?.text ?? "", type: "application/json",
@@ -170,12 +195,14 @@ struct AccountScreen: Sendable {
             let known = try await ConsolePages(connection).apps().filter { $0.environment == environment }
                 .map(\.bundleId)
             let customers = try await records.customers(with: account, of: known, in: environment)
-            let own = Set(view.access.apps + grants.map(\.bundleId) + customers.map(\.bundleId))
+            let firstPurchases = try await AccountAppStore(connection).firstPurchases(of: account, in: environment)
+            let own = Set(
+                view.access.apps + grants.map(\.bundleId) + customers.map(\.bundleId) + firstPurchases.map(\.bundleId))
             var apps: [(bundleId: String, names: KnownNames)] = []
             for app in own.isEmpty ? known : own.sorted() {
                 apps.append((app, try await EntitlementDefinitionStore(connection).names(of: app, in: environment)))
             }
-            return Contents(view: view, grants: grants, apps: apps)
+            return Contents(view: view, grants: grants, firstPurchases: firstPurchases, apps: apps)
         }
     }
 
@@ -187,6 +214,14 @@ struct AccountScreen: Sendable {
             product: name ?? line.productId ?? "", app: line.bundleId, until: line.until.map { Moment($0, now: now) },
             why: why, purchase: isPurchase ? line.id : nil,
             address: isPurchase ? "/purchases/\(environment.rawValue)/\(FormFields.encode(line.id))" : nil)
+    }
+
+    private static func firstPurchase(_ purchase: AccountAppStore.FirstPurchase, _ now: Date) -> FirstPurchase {
+        FirstPurchase(
+            app: purchase.bundleId, version: purchase.originalApplicationVersion,
+            date: purchase.originalPurchaseDate.map { Moment($0, now: now) },
+            preorder: purchase.preorderDate.map { Moment($0, now: now) },
+            access: purchase.isEntitled ? "yes" : "another account has it")
     }
 
     private static func sentence(_ access: AccountAccess, _ now: Date) -> String {

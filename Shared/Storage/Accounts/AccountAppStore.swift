@@ -20,12 +20,15 @@ package struct AccountAppStore: Sendable {
         package var evidence: ClaimEvidence
         package var originalApplicationVersion: String
         package var originalPurchaseDate: Date?
+        /// When the customer ordered the app ahead; nil where that was not so.
+        package var preorderDate: Date?
         /// When it was first uploaded with that evidence.
         package var recordedAt: Date
 
         package init(
             environment: StoreEnvironment, bundleId: String, appAccountToken: UUID, identity: String,
-            evidence: ClaimEvidence, originalApplicationVersion: String, originalPurchaseDate: Date?, recordedAt: Date
+            evidence: ClaimEvidence, originalApplicationVersion: String, originalPurchaseDate: Date?,
+            preorderDate: Date? = nil, recordedAt: Date
         ) {
             self.environment = environment
             self.bundleId = bundleId
@@ -34,6 +37,7 @@ package struct AccountAppStore: Sendable {
             self.evidence = evidence
             self.originalApplicationVersion = originalApplicationVersion
             self.originalPurchaseDate = originalPurchaseDate
+            self.preorderDate = preorderDate
             self.recordedAt = recordedAt
         }
 
@@ -42,6 +46,17 @@ package struct AccountAppStore: Sendable {
                 key: AccountAppStore.key(of: identity, in: environment), bundleId: bundleId, appTransactionId: nil,
                 appAccountToken: appAccountToken.uuidString.lowercased(), evidence: evidence, since: since)
         }
+    }
+
+    /// What Apple signed of a customer's first purchase of an app, as it was uploaded for an account.
+    package struct FirstPurchase: Sendable, Equatable {
+        package var bundleId: String
+        package var originalApplicationVersion: String
+        package var originalPurchaseDate: Date?
+        /// When the customer ordered the app ahead; nil where that was not so.
+        package var preorderDate: Date?
+        /// Whether the account may use what the app's purchase gives.
+        package var isEntitled: Bool
     }
 
     /// In place of a purchase.
@@ -58,7 +73,7 @@ package struct AccountAppStore: Sendable {
     /// the other, so that as many accounts get it as the policy allows.
     /// - Parameters:
     ///   - isRestore: whether the customer asked for it, which moves it where the policy of the app says so.
-    ///   - audit: the entry of the audit log, written where the account gets it newly or with more evidence, or it moves.
+    ///   - audit: the entry of the audit log, written where the account gets it newly, with more evidence or with a date that it lacked, or it moves.
     package func add(_ app: AccountApp, isRestore: Bool, audit: OperatorAction? = nil) async throws {
         let scope = CoverageStore.App(app.environment, app.bundleId)
         try await repeating {
@@ -81,13 +96,27 @@ package struct AccountAppStore: Sendable {
                         Command(
                             Self.insert, app.environment.rawValue, app.bundleId, app.appAccountToken, app.identity,
                             app.originalApplicationVersion, app.originalPurchaseDate, since,
-                            app.evidence.rawValue)
+                            app.evidence.rawValue, app.preorderDate)
                     ] + (transfer.map { [TransferStore.command(adding: [$0], at: app.recordedAt)] } ?? []))
                 try Self.decide(app.identity, scope, in: transaction)
                 if let audit, written[0].affected > 0 || transfer?.outcome == .accepted {
                     _ = try transaction.pipeline([OperatorActionStore.command(recording: [audit])])
                 }
             }
+        }
+    }
+
+    /// The first purchases of apps that were uploaded for an account, by app.
+    /// - Parameter bundleId: nil means all apps.
+    package func firstPurchases(
+        of account: UUID, in environment: StoreEnvironment, of bundleId: String? = nil
+    ) async throws -> [FirstPurchase] {
+        try await connection.execute(Self.firstPurchases, environment.rawValue, account, bundleId).map { row in
+            FirstPurchase(
+                bundleId: try row.value("bundle_id"),
+                originalApplicationVersion: try row.value("original_application_version"),
+                originalPurchaseDate: try row.optional("original_purchased_at"),
+                preorderDate: try row.optional("preordered_at"), isEntitled: try row.value("is_entitled"))
         }
     }
 
@@ -156,7 +185,17 @@ package struct AccountAppStore: Sendable {
             policy: rule.policy, outcome: outcome, isCounted: true)
     }
 
-    static let statements = [claims, identities, insert, entitle]
+    static let statements = [claims, identities, insert, entitle, firstPurchases]
+
+    private static let firstPurchases = Statement(
+        "account-app-first-purchases",
+        """
+        select bundle_id, original_application_version, original_purchased_at, preordered_at, is_entitled
+        from account_app
+        where environment = $1::text::store_environment and app_account_token = $2::uuid
+            and ($3::text is null or bundle_id = $3::text)
+        order by bundle_id, original_purchased_at, identity
+        """)
 
     private static let identities = Statement(
         "account-app-identities",
@@ -179,13 +218,15 @@ package struct AccountAppStore: Sendable {
         """
         insert into account_app as held (
             environment, bundle_id, app_account_token, identity, original_application_version, original_purchased_at,
-            recorded_at, evidence)
+            recorded_at, evidence, preordered_at)
         values (
             $1::text::store_environment, $2::text, $3::uuid, $4::text, $5::text, $6::timestamptz, $7::timestamptz,
-            $8::text::claim_evidence)
+            $8::text::claim_evidence, $9::timestamptz)
         on conflict (app_account_token, environment, bundle_id, identity) do update
-        set evidence = excluded.evidence, recorded_at = excluded.recorded_at
-        where held.evidence > excluded.evidence
+        set evidence = least(held.evidence, excluded.evidence),
+            recorded_at = case when held.evidence > excluded.evidence then excluded.recorded_at else held.recorded_at end,
+            preordered_at = coalesce(held.preordered_at, excluded.preordered_at)
+        where held.evidence > excluded.evidence or held.preordered_at is null and excluded.preordered_at is not null
         """)
 
     private static let entitle = Statement(

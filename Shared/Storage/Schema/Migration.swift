@@ -32,5 +32,6 @@ public struct Migration: Sendable, Equatable {
         Migration(16, "edges", PackageResources._016_edges_sql),
         Migration(17, "rescissions", PackageResources._017_rescissions_sql),
         Migration(18, "relays", PackageResources._018_relays_sql),
+        Migration(19, "apps_and_tokens", PackageResources._019_apps_and_tokens_sql),
     ]
 }

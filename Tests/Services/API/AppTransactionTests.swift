@@ -27,6 +27,24 @@ struct AppTransactionTests {
         }
     }
 
+    @Test func `Customer shows when the app was first bought, and a pre-order`() async throws {
+        try await UploadFixture.with { fixture in
+            let key = try await fixture.api.key(bundleIds: [ForgeryMaterial.bundleId])
+            let path = "/v1/customers/4711"
+            let made = try await fixture.api.send("PUT", path, key: key, json: "{}")
+            let account = try #require(made.json?["appAccountToken"]?.string.flatMap { UUID(uuidString: $0) })
+            let before = try await fixture.api.get(path, key: key)
+            #expect(before.json?["appPurchases"]?.elements.isEmpty == true)
+            let preorder = Date(timeIntervalSince1970: 1_375_000_000)
+            try await Self.upload(
+                "700000000000000001", signed: UploadFixture.now, of: account, preordered: preorder, fixture)
+            let purchase = try await fixture.api.get(path, key: key).json?["appPurchases"]?.elements.first
+            #expect(purchase?["originalApplicationVersion"]?.string == "1.0")
+            #expect(purchase?["originalPurchaseDate"]?.int64 == 1_375_340_400_000)
+            #expect(purchase?["preorderDate"]?.int64 == 1_375_000_000_000 && purchase?["isEntitled"]?.bool == true)
+        }
+    }
+
     @Test func `In the sandbox an app transaction without Apple's id serves every account that has one`() async throws {
         try await UploadFixture.with { fixture in
             let key = try await fixture.api.key(environment: .sandbox)
@@ -58,9 +76,10 @@ struct AppTransactionTests {
     /// A second after what was before.
     private static func upload(
         _ identity: String?, signed date: Date, of account: UUID, in environment: AppStoreEnvironment = .production,
-        by key: String? = nil, _ fixture: UploadFixture
+        by key: String? = nil, preordered preorder: Date? = nil, _ fixture: UploadFixture
     ) async throws {
         var app = AppTransaction()
+        app.preorderDate = preorder
         app.receiptType = environment
         app.appAppleId = ForgeryMaterial.appAppleId
         app.bundleId = ForgeryMaterial.bundleId

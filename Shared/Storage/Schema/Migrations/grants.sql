@@ -177,7 +177,7 @@ begin
             -- Versions and consents are only added.
             ('storekeeper_api', 'select, insert', array[
                 'entitlement_definition', 'account_app', 'customer_consent', 'purchase_transfer']),
-            ('storekeeper_api', 'update (evidence, recorded_at, is_entitled)', array['account_app']),
+            ('storekeeper_api', 'update (evidence, recorded_at, preordered_at, is_entitled)', array['account_app']),
             ('storekeeper_api', 'select', api_reads),
             ('storekeeper_console', 'select', console_reads),
             ('storekeeper_console', 'select, insert, update, delete', array[

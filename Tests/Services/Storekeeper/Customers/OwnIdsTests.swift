@@ -41,6 +41,28 @@ import Testing
         }
     }
 
+    @Test func `customers apps shows when the app was first bought, and a pre-order`() async throws {
+        try await TestDatabase.use { database in
+            func run(_ arguments: String...) async -> CommandOutcome {
+                await CommandOutcome.of(["customers"] + arguments + Self.place, environment: database.environment)
+            }
+            let token = await run("add", "user-1").text
+            #expect(await run("apps", "user-1").text.contains("No app transaction of this account"))
+            try await AccountAppStore(TestDatabase.connection(database)).add(
+                AccountAppStore.AccountApp(
+                    environment: .sandbox, bundleId: "com.example.app",
+                    appAccountToken: try #require(UUID(uuidString: token)), identity: "70", evidence: .signed,
+                    originalApplicationVersion: "1.2", originalPurchaseDate: Date(timeIntervalSince1970: 1_375_340_400),
+                    preorderDate: Date(timeIntervalSince1970: 1_375_000_000), recordedAt: CommandOutcome.now),
+                isRestore: false)
+            for customer in ["user-1", token] {
+                let shown = await run("apps", customer)
+                #expect(shown.code == 0 && shown.text.contains("2013-08-01"), "\(shown.text) \(shown.errorOutput)")
+                #expect(shown.text.contains("2013-07-28") && shown.text.contains("1.2") && shown.text.contains("yes"))
+            }
+        }
+    }
+
     @Test func `Grant by hand is an entitlement until it is revoked`() async throws {
         try await TestDatabase.use { database in
             func run(_ arguments: String...) async -> CommandOutcome {
