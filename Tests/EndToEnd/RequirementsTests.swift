@@ -23,6 +23,36 @@ extension EndToEnd {
             }
         }
 
+        /// Commands that change something at Apple; two of them Apple refuses.
+        private static let changes = #"""
+            set -eo pipefail
+            cd "$(mktemp -d)"
+            app="--app com.example.app --environment Sandbox"
+            printf '\211PNG\r\n' >image.png
+            image=$(storekeeper retention-messages upload-image image.png $app)
+            echo "{\"header\":\"Stay\",\"body\":\"Please\",\"image\":{\"imageIdentifier\":\"$image\",\"altText\":\"a\"}}" >message.json
+            message=$(storekeeper retention-messages upload message.json $app)
+            storekeeper retention-messages list $app | grep "$message"
+            storekeeper retention-messages default premium.monthly en-US --set "$message" $app
+            storekeeper retention-messages default premium.monthly en-US $app | grep "$message"
+            if storekeeper retention-messages delete-image "$image" $app; then exit 9; fi
+            storekeeper retention-messages delete "$message" $app
+            token=SANDBOX_$(cat /proc/sys/kernel/random/uuid)
+            report=$(cat /proc/sys/kernel/random/uuid)
+            storekeeper external-purchases report "$token" --status NO_LINE_ITEM --request-id "$report" --app com.example.app
+            storekeeper external-purchases show "$report" $app | grep "$token"
+            if storekeeper external-purchases report "$token" --status NO_LINE_ITEM --request-id "$report" --app com.example.app
+            then exit 9; fi
+            echo "{\"requestInfo\":{\"requestReferenceId\":\"$report\"}}" >cancel.json
+            storekeeper advanced-commerce call cancel "$PURCHASE" cancel.json $app
+            """#
+
+        private static let audited = [
+            "retention-messages upload-image", "retention-messages upload", "retention-messages default",
+            "retention-messages delete-image", "retention-messages delete", "external-purchases report",
+            "advanced-commerce cancel",
+        ]
+
         @Test func `Page has a line for each requirement, and the screens that it names exist`() throws {
             let rows = try Self.rows()
             let wanted = Self.counts.flatMap { letter, count in (1...count).map { "\(letter)\($0)" } }
@@ -35,7 +65,7 @@ extension EndToEnd {
             }
         }
 
-        @Test func `Every command of the page runs against dev`() async throws {
+        @Test func `Every command of the page runs against dev, and changes at Apple are audited`() async throws {
             let steps = try DocumentedStep.all(of: Self.page)
             let commands = try Self.rows().map(\.command)
             try await RunningDev.use { dev in
@@ -53,6 +83,13 @@ extension EndToEnd {
                     }
                     #expect(run.ending == .exit(0), "\(command)\n\(run.text)\n\(run.log)")
                     #expect(!run.text.isEmpty, "\(command)")
+                }
+                let changes = try await dev.shell(variables + Self.changes)
+                #expect(changes.ending == .exit(0), "\(changes.text)\n\(changes.log)")
+                let audited = try await dev.shell("storekeeper audit --limit 50 --json").text
+                for operation in Self.audited { #expect(audited.contains("\"\(operation)\""), "\(audited)") }
+                for outcome in ["requested", "done", "failed"] {
+                    #expect(audited.contains("\"\(outcome)\""), "\(audited)")
                 }
             }
         }
