@@ -74,7 +74,8 @@ public struct PrivilegeAudit: Sendable {
                         when proname in ('blocked_sessions', 'oldest_writer')
                             then rolname not in ('storekeeper_api', 'storekeeper_analyst')
                         when proname = 'set_product_durations' then rolname in ('storekeeper_operator', 'storekeeper_api')
-                        when proname in ('make_webhook_days', 'drop_webhook_days') then rolname = 'storekeeper_webhooks'
+                        when proname in ('make_webhook_days', 'drop_webhook_days', 'relayed_originals')
+                            then rolname = 'storekeeper_webhooks'
                         else false
                     end)
             union all
