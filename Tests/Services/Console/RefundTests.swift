@@ -45,8 +45,8 @@ import Testing
                     unsafeScript: """
                         insert into refund_request (
                             requested_at, request_uuid, environment, transaction_id, original_transaction_id, bundle_id)
-                        select to_timestamp(\(now) - 3600 + number), gen_random_uuid(), 'Production', 'newer-' || number,
-                            'newer-' || number, '\(SampleContents.app)'
+                        select to_timestamp(\(now) - 3600 + number), gen_random_uuid(), 'Production'::store_environment,
+                            'newer-' || number, 'newer-' || number, '\(SampleContents.app)'
                         from generate_series(1, 150) as number
                         union all
                         select to_timestamp(\(now) - 11 * 3600), gen_random_uuid(), 'Production', 'urgent', 'urgent',
