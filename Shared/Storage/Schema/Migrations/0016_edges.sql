@@ -23,7 +23,7 @@ declare
     ids text[];
     certificate erased_account;
 begin
-    -- The pipeline waits for the lock: nothing is locked for an unknown account. detach_account asks again, under the lock.
+    -- The pipeline waits for the lock: an unknown account locks nothing. detach_account asks again, under the lock.
     if not is_account_known(asked_environment, asked_bundle_id, asked_account) then
         return;
     end if;
