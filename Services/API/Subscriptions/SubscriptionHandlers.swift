@@ -138,7 +138,7 @@ struct SubscriptionHandlers: Sendable {
     private static func advancedCommerceInfo(in decoded: String?) -> [UInt8]? {
         guard let decoded, let root = try? JSONDocument(Array(decoded.utf8)).root else { return nil }
         let transaction = root["data"]?["signedTransactionInfo"] ?? root
-        return transaction["advancedCommerceInfo"].map { Array($0.rawBytes) }
+        return transaction["advancedCommerceInfo"].flatMap { $0.kind == .object ? Array($0.rawBytes) : nil }
     }
 
     /// The transaction's own signed text: within the notification that held it, or what was received itself.
