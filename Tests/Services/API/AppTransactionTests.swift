@@ -29,7 +29,7 @@ struct AppTransactionTests {
 
     @Test func `Customer shows when the app was first bought, and a pre-order`() async throws {
         try await UploadFixture.with { fixture in
-            let key = try await fixture.api.key(bundleIds: [ForgeryMaterial.bundleId])
+            let key = try await fixture.api.key(environment: .production, bundleIds: [ForgeryMaterial.bundleId])
             let path = "/v1/customers/4711"
             let made = try await fixture.api.send("PUT", path, key: key, json: "{}")
             let account = try #require(made.json?["appAccountToken"]?.string.flatMap { UUID(uuidString: $0) })
