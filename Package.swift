@@ -345,7 +345,8 @@ let tests: [Target] = [
         "OperationFacesTests", "Services/Faces",
         [
             "APITests", "ConsoleTests", "StorekeeperTests",
-            "API", "Console", "Storekeeper", "Commands", "Development", "Operations", "Chassis", "Contracts", "Records", "StrictJSON",
+            "API", "Console", "Storekeeper", "Commands", "Development", "Operations", "Chassis", "Contracts", "Records",
+            "StrictJSON",
             "Subscriptions", "Storage", "Postgres", "TestSupport", "AppStore", "Signatures", "Kafka", arguments,
             logging, lifecycle, hummingbird, httpClient, nio,
         ]),

@@ -75,9 +75,10 @@ private final class Server {
         var line: Substring?
         while line == nil, process.isRunning, ContinuousClock.now < deadline {
             await Task.yield()
-            line = Self.text(of: directory).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).dropLast().last {
-                $0.hasPrefix("ACCEPT")
-            }
+            line = Self.text(of: directory).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+                .dropLast().last {
+                    $0.hasPrefix("ACCEPT")
+                }
         }
         let number = line?.split(separator: ":").last.flatMap { Int($0) }
         port = try #require(number, "\(Self.text(of: directory))")
