@@ -27,7 +27,12 @@ import Testing
                     ('refund', 'EUR', 5000, 0, date '\(month)-01'), ('refundOfCharge', 'EUR', 5000, 0, date '\(month)-01'),
                     ('trialPaid', 'EUR', 0, 0, date '\(month)-01'), ('trialEnded', 'EUR', 0, 0, date '\(month)-01'),
                     ('new', 'JPY', 1600000, 1, date '\(month)-01' - interval '1 month'))
-                    as given (kind, currency, amount, purchases, day)
+                    as given (kind, currency, amount, purchases, day);
+                -- The month is not over: its losses are those of its movements.
+                insert into mrr_movement (at, amount, revenuecat_amount, environment, purchases, bundle_id,
+                    original_transaction_id, transaction_id, kind, currency, product_id, storefront, period, offer)
+                values ('\(month)-01T00:00:00Z', -8000, -8000, 'Production', -1, '\(SampleContents.app)', '9', '9', 'churn', 'EUR',
+                    'gold', 'DEU', 'P1M', '')
                 """)
     }
 
@@ -51,7 +56,7 @@ import Testing
             for report in ["mrr", "movements", "churn", "trials", "revenue"] {
                 #expect(page.text.contains("href=\"/revenue/\(report)?scope="), "\(report)")
                 let shown = try await console.get("/revenue/\(report)?scope=\(scope)", cookie: cookie)
-                #expect(shown.status == 200 && shown.text.contains("<table>"))
+                #expect(shown.status == 200 && shown.text.contains("<table"))
                 let file = try await console.get("/revenue/\(report).csv?scope=\(scope)", cookie: cookie)
                 #expect(file.header("content-type")?.hasPrefix("text/csv") == true)
                 #expect(file.text.hasPrefix("from,to,complete,"))
