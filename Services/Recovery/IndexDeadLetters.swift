@@ -9,7 +9,7 @@ import Storage
 struct IndexDeadLetters: Stage {
     /// Kafka's cluster id, to which the offsets belong.
     let cluster: @Sendable () async throws -> String
-    /// Of forged notifications, by reason.
+    /// The quota of forged notifications, by reason.
     let quota: HourlyQuota
 
     func process(_ deliveries: [Delivery<DeadLetter>]) async throws -> [StageResult<RejectedRow, DeadLetterIndexReason>]

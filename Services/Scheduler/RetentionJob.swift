@@ -30,7 +30,7 @@ struct RetentionJob: Sendable {
             "canaries": try await canaries.delete(requestedBefore: ago(Self.canaryDays)),
             "overdue": try await overdue.delete(noticedBefore: ago(Self.overdueDays)),
             "heartbeats": try await heartbeats.delete(before: ago(Self.heartbeatDays)),
-            // As long as the requests that they were about can be looked into.
+            // Reports are kept as long as the payloads of the requests that they were about.
             "usage": try await usage.delete(reportedBefore: ago(Double(policy.ledgerDays))),
         ]
         logger.debug("Expired rows deleted", metadata: deleted.mapValues { "\($0)" })

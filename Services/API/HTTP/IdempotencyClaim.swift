@@ -10,11 +10,11 @@ import struct Foundation.UUID
 /// before, too.
 struct IdempotencyClaim: Sendable {
     let name: String
-    /// Of what the request makes.
+    /// The id of the grant, certificate or extension that the request makes.
     let id: UUID
-    /// Of what the same request has made on the day before.
+    /// The id that the same request would have used on the day before.
     private let earlier: UUID
-    /// What was made before is of another request with the same key.
+    /// Anything made before it belongs to another request with the same key.
     private let start: Date
 
     /// - Parameters:

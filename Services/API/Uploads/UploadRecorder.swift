@@ -143,7 +143,7 @@ struct UploadRecorder: Sendable {
         }
     }
 
-    /// Of what is the same in all signed texts about one purchase of the app. Outside of Production that is the same for everybody:
+    /// The digest of what all signed texts about one purchase of the app have in common. Outside of Production all customers have it in common:
     /// version 1.0, and one date. There each account has one of its own, and none is refused for another's.
     private static func digest(
         _ app: AppTransaction, in environment: StoreEnvironment, of account: UUID

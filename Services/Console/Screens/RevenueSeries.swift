@@ -104,7 +104,7 @@ extension FigureReport.Value {
         }
     }
 
-    /// As people read it at a glance.
+    /// The value with its unit, short.
     func text(in currency: String) -> String {
         switch self {
         case .count(let count): Figures.grouped(count)

@@ -5,7 +5,7 @@ import struct Foundation.TimeInterval
 
 /// When to check for notifications that Apple could not deliver, and from what time.
 ///
-/// Of an app that is followed all notifications are fetched: Apple delivers them to another server.
+/// All notifications of an app that is followed are fetched: Apple delivers them to another server.
 struct FailuresPlan {
     let interval: TimeInterval
     /// Apple records a failed attempt some time after it began and documents no limit. Notifications in the overlap are

@@ -3,13 +3,13 @@ import Operations
 
 /// What an import file has, before anything is done with it. Pure.
 struct ImportContents: Encodable, Sendable, Equatable {
-    /// What the records are.
+    /// The kind of file, in words.
     var format: String
     var records: Int
     var customers: Int
     /// Purchases that the records name, each once.
     var purchases: Int
-    /// Of those, named by records of several customers.
+    /// The purchases among them that records of several customers name.
     var purchasesOfSeveralCustomers: Int
     /// Access by hand that has not ended.
     var grants: Int
@@ -58,7 +58,7 @@ struct ImportContents: Encodable, Sendable, Equatable {
             || id.wholeMatch(of: #/[^@\s]+@[^@\s]+\.[^@\s]+/#) != nil
     }
 
-    /// As text, a line each.
+    /// Sentences for the operator, a line each.
     var lines: [String] {
         var lines = [
             "\(format): \(records.counted("record")), \(customers.counted("customer")), \(purchases.counted("purchase")); at "

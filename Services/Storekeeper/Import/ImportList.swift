@@ -11,7 +11,7 @@ struct ImportList {
         var line: Int
         var customerId: String
         var appAccountToken: UUID?
-        /// Of all purchases of the row, each once; a receipt names several.
+        /// The ids of all purchases of the row, each once; a receipt names several.
         var originalTransactionIds: [String] = []
         /// Access that was given by hand and has not ended.
         var grants: [Grant] = []
@@ -35,7 +35,7 @@ struct ImportList {
     /// Why a record is left out.
     enum Skip: String, Sendable {
         case otherStore
-        /// Of another environment than the command's.
+        /// The record is of another environment than the command's.
         case otherEnvironment
         /// Access by hand, where it ended or was taken back, or no grants are imported.
         case grant

@@ -10,7 +10,7 @@ struct ImportSample: Encodable, Sendable, Equatable {
     /// Why Apple was not asked about more; nil where it was asked about all of the sample.
     var stopped: String?
 
-    /// As many purchases as `count`, in equal distances.
+    /// Selects as many purchases as `count`, in equal distances.
     static func selection<ID>(of ids: [ID], _ count: Int) -> [ID] {
         guard ids.count > count else { return ids }
         return (0..<count).map { ids[$0 * ids.count / count] }
@@ -31,7 +31,7 @@ struct ImportSample: Encodable, Sendable, Equatable {
         }
     }
 
-    /// As text.
+    /// A sentence for the operator.
     var sentence: String {
         let found = unknown.isEmpty ? "knows all of them" : "does not know \(unknown.joined(separator: ", "))"
         let text = asked == 0 ? "" : "Of \(asked.counted("purchase")) that Apple was asked about, it \(found). "

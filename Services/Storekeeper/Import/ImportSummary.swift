@@ -71,7 +71,7 @@ struct ImportSummary: Encodable, Sendable {
     var signedObjects = 0
     /// Grants that this run gave.
     var grantsGiven = 0
-    /// Of a dry run.
+    /// The sample of a dry run; nil for an import.
     var sample: ImportSample?
 
     init(dryRun: Bool, _ file: ImportContents, _ results: [ImportResult]) {

@@ -28,7 +28,7 @@ public struct SignedOriginal: Sendable, Hashable {
         self.init(blob: [SignedOriginalFormat.verbatim] + original, headers: [])
     }
 
-    /// Of no bytes, as of a notification of version 1, which has no signature.
+    /// Whether there are no signed bytes, as with a notification of version 1, which has no signature.
     public var isEmpty: Bool { blob.count < 2 }
 
     /// The stored bytes are not in the format that this type writes.

@@ -74,7 +74,7 @@ public struct VerifiedNotification: TopicMessage, Hashable {
         get throws(SignedOriginal.Damage) { try original.original() }
     }
 
-    /// Of version 1, which has no signature: any client can post it.
+    /// Whether it is of version 1, which has no signature: any client can post it.
     public var isVersion1: Bool { notificationType == Self.version1Type }
 
     /// Signed by Apple, about what a customer did: while Apple reaches ingest, they keep coming.

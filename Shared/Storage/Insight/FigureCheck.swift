@@ -13,7 +13,7 @@ package struct FigureCheck: Sendable {
 
     /// A figure of a cell, computed in ways that must be equal. Thousandths of a unit of currency; trials and losses are counted.
     package struct Difference: Sendable, Hashable {
-        /// Of monthly revenue; another kind of figure is in days and months alone.
+        /// The name of monthly revenue; the other kinds of figures are compared in days and months alone.
         package static let revenue = "mrr"
 
         package var environment: StoreEnvironment
@@ -160,7 +160,7 @@ package struct FigureCheck: Sendable {
         sum(case when kind in ('lostInDay', 'lostInMonth', 'trialRunning', 'trialEnded', 'trialPaid') then count else amount end)::bigint
         """
 
-    /// Of the purchases that are left out of `running`; there are few of them, so their movements are looked up.
+    /// Sums the purchases that `running` leaves out; there are few of them, so their movements are looked up.
     private static let waiting = Statement(
         "figure-check-waiting",
         unsafeSQL: """

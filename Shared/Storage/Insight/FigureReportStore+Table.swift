@@ -45,7 +45,7 @@ extension FigureReportStore {
             return groups
         }
 
-        /// Of the span that a moment is in.
+        /// The place of the span that a moment is in.
         private func place(of moment: Date) -> Int? {
             var (low, high) = (0, spans.count)
             while low < high {
@@ -189,7 +189,7 @@ extension FigureReportStore {
             }
         }
 
-        /// Of the purchases of a cohort whose time for a period has come.
+        /// Counts the purchases of a cohort whose time for a period has come.
         private struct Retention {
             var hadTime: Int64 = 0
             var kept: Int64 = 0

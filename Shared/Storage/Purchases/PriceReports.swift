@@ -128,7 +128,7 @@ package struct PriceReports: Sendable {
 
     static let statements = [prices, oldPrices, changes, offerCodes]
 
-    /// As a list of SQL.
+    /// The kinds of ownership without a payment of their own, as a list of SQL.
     private static let unpaid = TransactionFacts.ownershipsPaidElsewhere.map { "'\($0)'" }.joined(separator: ", ")
 
     /// What active subscriptions pay, beside what those pay who subscribed last to the same.

@@ -16,7 +16,7 @@ package struct WebhookLog: Sendable {
 
     /// A delivery without its body.
     package struct Delivery: Sendable, Equatable {
-        /// Of the change in the feed of events; of a notification the number of the delivery.
+        /// The sequence of the change in the feed of events; for a notification the number of the delivery.
         package var sequence: Int64
         /// 0; else the number of the replay.
         package var replay: Int64

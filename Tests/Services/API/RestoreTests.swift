@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// By the same purchase, or by another one of the same Apple account.
+    /// The later account uploads the same purchase, or another one of the same Apple account.
     @Test(arguments: ["2000000000000001", "2000000000000002"])
     func `An account that uploads later claims later, also where the clock of its instance is behind`(
         purchase: String

@@ -17,11 +17,11 @@ public struct AdvancedCommerceInfo: Payload, Hashable {
     public var period: String?
     /// Apple's category for taxes.
     public var taxCode: String?
-    /// Of the transaction, in thousandths of a unit of its currency.
+    /// Apple's estimate of the transaction's tax, in thousandths of a unit of its currency.
     public var estimatedTax: Int64?
-    /// Of the transaction, in thousandths of a unit of its currency.
+    /// The transaction's price without tax, in thousandths of a unit of its currency.
     public var taxExclusivePrice: Int64?
-    /// As a decimal number in text.
+    /// The rate of the tax, a decimal number as text.
     public var taxRate: String?
     /// Which version of the subscription a request may refer to; of renewal information.
     public var consistencyToken: String?
@@ -61,7 +61,7 @@ public struct AdvancedCommerceInfo: Payload, Hashable {
         public var description: String?
         /// In thousandths of a unit of the currency.
         public var price: Int64?
-        /// As JSON.
+        /// The offer, as JSON.
         public var offer: RawJSON?
         /// Refunds of it; of a transaction.
         public var refunds: [Refund]?

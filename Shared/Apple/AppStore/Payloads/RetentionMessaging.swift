@@ -151,7 +151,7 @@ struct PerformanceTestRequest: Payload {
 ///
 /// <https://developer.apple.com/documentation/retentionmessaging/performancetestresultresponse>
 public struct PerformanceTest: Payload, Hashable {
-    /// By which the result is asked for; where the test begins.
+    /// The id by which the result is asked for; in the answer that begins the test.
     public var requestId: String?
     /// The limits of the test, as JSON.
     public var config: RawJSON?

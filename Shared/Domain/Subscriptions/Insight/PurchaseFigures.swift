@@ -171,7 +171,7 @@ package struct PurchaseFigures: Sendable, Equatable {
 
     /// In the Gregorian calendar, of days since 1970. Years begin in March, so that the leap day is their last.
     private static func firstOfMonth(_ day: Int) -> Int {
-        // Of 400 years, which begin on 1 March of year 0.
+        // The day within 400 years, which begin on 1 March of year 0.
         let place = ((day + 719_468) % 146_097 + 146_097) % 146_097
         let year = (place - place / 1460 + place / 36_524 - place / 146_096) / 365
         let inYear = place - (365 * year + year / 4 - year / 100)

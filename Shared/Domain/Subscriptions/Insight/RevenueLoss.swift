@@ -36,7 +36,7 @@ package struct RevenueLoss: Sendable, Hashable {
             for dimensions in RevenueDimensions.choices {
                 let place = cell.texts(dimensions)
                 let here = change.filter { $0.key.texts(dimensions) == place }
-                // Of several that are one place in this question, the first stands for it.
+                // Where several cells are one place in this question, the first stands for it.
                 guard here.reduce(0, { $0 + $1.value }) < 0, left.first(where: { here[$0] != nil }) == cell else {
                     continue
                 }

@@ -128,8 +128,9 @@ select note_rescission(told) from notification told where notification_type = 'R
 -- For their retention.
 create index usage_report_by_time on usage_report (reported_at);
 
--- As before, and forgets whose withdrawals there were. Not those of a customer that another account of the app has, too: the consent
--- of that one must not count again.
+-- As before, and deletes what names the customer by Apple's id alone: payloads about no purchase, other contents under their uuids,
+-- and moves of the app itself. Forgets whose withdrawals there were, but not those of a customer that another account of the app has,
+-- too: the consent of that one must not count again.
 create or replace function sweep_erased_account(
     certificate uuid, asked_environment store_environment, asked_bundle_id text, asked_account uuid, asked_customer text)
 returns void

@@ -199,7 +199,7 @@ import Testing
         #expect(table.rows.last?.values.first?.value == .count(Int64(days - 1)))
     }
 
-    /// As a service makes it, before there are figures.
+    /// A service makes the plan before there are figures.
     @Test(arguments: FigureReportStore.statements.filter { $0.name?.hasSuffix("-apps") ?? false })
     func `The plan that is made once reads an app's figures by an index`(statement: Statement) async throws {
         try await TestDatabase.use { database async throws in

@@ -215,7 +215,7 @@ import Testing
             try await Self.apply(entries[..<60], to: connection)
             let first = try await Self.queued(connection)
             #expect(first.count == 5 && Set(first).count == 5)
-            // Of another transaction a second time, because the first one may be taken before this one is committed.
+            // Another transaction queues it a second time, because the first row may be taken before this one is committed.
             try await Self.apply(entries[60...], to: connection)
             let both = Dictionary(grouping: try await Self.queued(connection), by: \.self).mapValues(\.count)
             #expect(both.values.contains(2) && both.values.allSatisfy { $0 <= 2 })

@@ -84,7 +84,7 @@ import Testing
             try await reader.run(unsafeScript: "begin; lock table notification_payload_default in access share mode")
             #expect(try await store.prepare(now: Self.then).unmade.first == "2024-11")
             #expect(try await Self.count("notification_payload_2024_11", connection) == 20)
-            // As an erasure does.
+            // An erasure deletes them so.
             _ = try await connection.execute(
                 Statement(unsafeSQL: "delete from notification_payload where notification_uuid = any ($1::uuid[])"),
                 Array(uuids.prefix(3)))

@@ -112,7 +112,7 @@ import WebhookDelivery
                     return
                 }
                 #expect(applied.inserted == 20)
-                // By triggers of the tables that it may write.
+                // Triggers of the tables that it may write have queued them.
                 let queued = Statement("test-queued", "select count(*) as purchases from insight_change")
                 #expect(try await worker.execute(queued)[0].value("purchases", as: Int64.self) > 0)
                 try await Self.expectDenied(worker, "insert into insight_change default values")

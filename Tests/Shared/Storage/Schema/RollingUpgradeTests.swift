@@ -90,7 +90,7 @@ import Testing
                     let entry = RescissionTests.entry(of: customer, minute: minute, &fixtures)
                     try await Self.store(entry, String(decoding: entry.notification.decoded, as: UTF8.self), connection)
                 }
-                // Of a payload with a NUL Postgres reads nothing.
+                // Postgres reads nothing of a payload with a NUL.
                 let odd = RescissionTests.entry(of: "70", minute: 20, &fixtures)
                 try await Self.store(
                     odd, #"{"a":"\u0000","appData":{"signedAppTransactionInfo":{"appTransactionId":"70"}}}"#, connection

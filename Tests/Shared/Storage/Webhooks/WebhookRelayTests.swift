@@ -100,7 +100,7 @@ import WebhookDelivery
             other.event?.bundleId = "com.example.other"
             other.bundleId = "com.example.other"
             try await Self.apply(renewals + [Self.entry("REFUND", minute: 2.5, &fixtures), other, expired], fixture)
-            // By Apple's clock within a batch, over retries too.
+            // The order is that of Apple's clock within a batch, over retries too.
             var sent: [UUID?] = []
             for outcome in [WebhookFixture.failure, WebhookFixture.success] {
                 let claims = try await fixture.claim(of: relay)

@@ -6,11 +6,11 @@ import Testing
 
 /// The plans of statements that select changes of the timeline for webhooks.
 @Suite struct WebhookReplayStoreTests {
-    /// As a service makes it, once, before there are changes.
+    /// A service makes the plan once, before there are changes.
     @Test(
         arguments: [
             ("webhook-replay-count-time", "timeline_by_time"), ("webhook-replay-time", "timeline_by_time"),
-            // Of the rows that Kafka names, however many were applied since.
+            // It looks up the rows that Kafka names, however many were applied since.
             ("webhook-enqueue", "timeline_pkey"),
         ])
     func `Changes of a time are read by its index, and single ones by their ids`(

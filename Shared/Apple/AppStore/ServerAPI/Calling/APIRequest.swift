@@ -14,7 +14,7 @@ struct APIRequest: Sendable {
     let target: String
     /// JSON unless the type says otherwise; nil for none.
     let body: [UInt8]?
-    /// Of the body.
+    /// The media type of the body.
     let contentType: String
 
     /// - Parameters:

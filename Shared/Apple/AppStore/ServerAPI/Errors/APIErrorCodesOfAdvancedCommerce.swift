@@ -1,4 +1,4 @@
-/// Of the Advanced Commerce API.
+/// The errors of the Advanced Commerce API.
 ///
 /// <https://developer.apple.com/documentation/advancedcommerceapi/errorcodes>
 extension APIErrorCode {

@@ -1,4 +1,4 @@
-/// Of retention messaging.
+/// The errors of retention messaging.
 extension APIErrorCode {
     /// Not a picture as it has to be.
     public static let invalidImage = APIErrorCode(rawValue: 4_000_161)

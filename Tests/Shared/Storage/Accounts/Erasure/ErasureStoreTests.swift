@@ -468,7 +468,7 @@ import Testing
                     from generate_series(1, 5000) as number;
                     analyze purchase_transfer, shared_account_notice, operator_action
                     """)
-            // As in is_account_known.
+            // is_account_known asks these.
             for (table, accounts) in [
                 ("purchase_transfer", "in (from_account_token, to_account_token)"),
                 ("shared_account_notice", "in (app_account_token, first_account_token)"),
