@@ -159,7 +159,8 @@ import Testing
             try await Self.job(fixture, clock).turn()
             clock.advance(by: 600)
             try await Self.job(fixture, clock).turn()
-            #expect(fixture.answers.bodies(about: ids[0]).count == 1)
+            // An attempt that the client has given up may still arrive after the errors: then Apple gets the same body twice.
+            #expect(Set(fixture.answers.bodies(about: ids[0])).count == 1)
         }
     }
 
