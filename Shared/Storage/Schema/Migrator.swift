@@ -68,6 +68,9 @@ public struct Migrator: Sendable {
             let missing = try Self.missing(
                 of: migrations, digests: transaction.execute(MigratorStatements.digests, migrations.map(\.sql)),
                 applied: transaction.execute(MigratorStatements.applied), acceptsNewer: false)
+            // The state-updater reads this table first. Batches that wait here hold nothing that a migration needs, and a migration
+            // that meets one in the middle would be the one that Postgres ends as deadlocked.
+            if !missing.isEmpty { try transaction.run(unsafeScript: MigratorStatements.holdBatches) }
             for (migration, digest) in missing {
                 try transaction.run(unsafeScript: String(decoding: migration.sql, as: UTF8.self))
                 _ = try transaction.execute(MigratorStatements.record, migration.version, migration.name, digest)
@@ -147,6 +150,17 @@ enum MigratorStatements {
             digest bytea not null, -- SHA-256 of the file
             applied_at timestamptz not null default now()
         );
+        """
+
+    /// Where the schema is new, there is nothing to hold.
+    static let holdBatches = """
+        do $$
+        begin
+            if to_regclass('erased_account') is not null then
+                lock table erased_account in access exclusive mode;
+            end if;
+        end;
+        $$
         """
 
     /// Postgres lets every role execute a new function. This revokes that right from all functions of the schema, so that no

@@ -30,6 +30,30 @@ import Testing
         }
     }
 
+    /// The state-updater's batch has read the erased accounts and written one table when a migration of a new release begins.
+    @Test func `A migration lets a batch end that is under way, and does not meet it halfway`() async throws {
+        try await TestDatabase.use { database async throws in
+            let batch = TestDatabase.connection(database)
+            try await batch.run(
+                unsafeScript: """
+                    begin;
+                    select count(*) from erased_account;
+                    lock table transaction in row exclusive mode
+                    """)
+            let next = Self.migration(
+                9999,
+                """
+                lock table timeline in share mode;
+                lock table transaction in share row exclusive mode
+                """)
+            let migrator = Migrator(TestDatabase.connection(database), migrations: Migration.all + [next])
+            async let migrated = migrator.migrate()
+            _ = try await TestDatabase.blockedBackends(asking: TestDatabase.connection(database))
+            try await batch.run(unsafeScript: "lock table timeline in row exclusive mode; commit")
+            #expect(try await migrated == [next])
+        }
+    }
+
     @Test func `Migrator creates a configured schema where it is missing`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             var elsewhere = database
