@@ -229,7 +229,7 @@ package struct WebhookQueueStore: Sendable {
         select $2::timestamptz, lane, endpoint, min(day), original_transaction_id
         from (
             select added.endpoint, added.day, added.original_transaction_id,
-                case when endpoint.is_ordered then 0 else added.timeline_id end as lane
+                case when endpoint.is_ordered and added.original_transaction_id <> '' then 0 else added.timeline_id end as lane
             from added
             join webhook_endpoint endpoint on endpoint.id = added.endpoint
         ) as waiting

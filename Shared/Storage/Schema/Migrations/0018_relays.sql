@@ -7,7 +7,8 @@ alter table webhook_endpoint
 create sequence webhook_relay_number minvalue 4503599627370496;
 
 -- Enqueues the notifications of a batch in the transaction that stores them: each once for each endpoint. Not what Apple signed
--- that was no notification, and not version 1, which Apple does not sign. As its owner, because the state-updater may not write
+-- that was no notification, and not version 1, which Apple does not sign. Notifications about no purchase have no order among them, so
+-- that none waits for another. As its owner, because the state-updater may not write
 -- what is sent.
 create function enqueue_relays() returns trigger
 language plpgsql security definer
@@ -41,7 +42,7 @@ begin
     select (select max(recorded_at) from told), lane, endpoint, min(day), original_transaction_id
     from (
         select added.endpoint, added.day, added.original_transaction_id,
-            case when endpoint.is_ordered then 0 else added.timeline_id end as lane
+            case when endpoint.is_ordered and added.original_transaction_id <> '' then 0 else added.timeline_id end as lane
         from added
         join webhook_endpoint endpoint on endpoint.id = added.endpoint
     ) as waiting
@@ -75,6 +76,9 @@ begin atomic
         and delivery.day >= queue.since and (queue.lane = 0 or delivery.timeline_id = queue.lane)
         and delivery.notification_uuid = any (given)
     join notification known on known.notification_uuid = delivery.notification_uuid
+        and known.environment = endpoint.environment
+        and (endpoint.bundle_ids = '{}' or known.bundle_id = any (endpoint.bundle_ids))
+        and known.notification_type not in ('signedTransaction', 'signedRenewalInfo', 'signedAppTransaction', 'V1')
     join notification_payload payload
         on payload.notification_uuid = known.notification_uuid and payload.recorded_at = known.recorded_at
     where queue.lease = given_lease;
