@@ -106,12 +106,15 @@ public enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
     ///
     /// Reading changes nothing; account token, consumption and finishing say what shall be, so saying it twice changes
     /// nothing more; a second test notification does no harm. Extensions add days each time, and Apple does not promise
-    /// that it knows a `requestIdentifier` again. A report that arrived and a request of Advanced Commerce, which may be a refund,
-    /// are rejected as duplicates the second time: the answer would hide that the first was carried out.
+    /// that it knows a `requestIdentifier` again. A report that arrived, a request of Advanced Commerce, which may be a refund,
+    /// an upload, a deletion and a test of performance are rejected the second time: the answer would hide that the first was carried
+    /// out.
     public var isRepeatable: Bool { !Self.unrepeatable.contains(self) }
 
     private static let unrepeatable: Set<APIEndpoint> = [
         .extendRenewalDate, .massExtension, .externalPurchaseReport, .commerceCancellation, .commerceRevocation,
-        .commercePriceChange, .commerceMetadataChange, .commerceMigration, .commerceRefund,
+        .commercePriceChange, .commerceMetadataChange, .commerceMigration, .commerceRefund, .retentionImageUpload,
+        .retentionImageDeletion, .retentionMessageUpload, .retentionMessageDeletion, .retentionDefaultDeletion,
+        .realtimeURLDeletion, .performanceTest,
     ]
 }

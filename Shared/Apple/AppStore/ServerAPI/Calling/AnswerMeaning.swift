@@ -70,6 +70,10 @@ enum AnswerMeaning: Sendable, Hashable {
             case .externalPurchaseReport: "ask for the report of the request identifier before sending it again"
             case .extendRenewalDate:
                 "look at the renewal date, which a RENEWAL_EXTENDED notification tells, too, before asking again"
+            case .retentionImageUpload, .retentionImageDeletion, .retentionMessageUpload, .retentionMessageDeletion,
+                .retentionDefaultDeletion, .realtimeURLDeletion:
+                "list what the App Store has before asking again"
+            case .performanceTest: "another test is refused while this one runs"
             default: "look at the purchase, which notifications tell about, too, before asking again"
             }
         return "it is not known whether the App Store did \(endpoint.rawValue), because \(reason); \(whatToDo)"

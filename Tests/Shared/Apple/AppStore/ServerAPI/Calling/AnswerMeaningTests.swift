@@ -47,7 +47,9 @@ import Testing
 
     private static let unrepeatable: Set<APIEndpoint> = [
         .extendRenewalDate, .massExtension, .externalPurchaseReport, .commerceCancellation, .commerceRevocation,
-        .commercePriceChange, .commerceMetadataChange, .commerceMigration, .commerceRefund,
+        .commercePriceChange, .commerceMetadataChange, .commerceMigration, .commerceRefund, .retentionImageUpload,
+        .retentionImageDeletion, .retentionMessageUpload, .retentionMessageDeletion, .retentionDefaultDeletion,
+        .realtimeURLDeletion, .performanceTest,
     ]
 
     @Test func `Call without an answer is repeated only where that does no harm, or it was never sent`() {
