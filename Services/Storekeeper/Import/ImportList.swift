@@ -75,6 +75,7 @@ struct ImportList {
         var list: ImportList?
         var header: [String] = []
         var isJSON: Bool?
+        var isFirst = true
 
         func take(_ line: [UInt8], _ number: Int) {
             guard !line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r") })
@@ -96,9 +97,11 @@ struct ImportList {
         }
         do {
             try pieces.read { piece in
+                let piece = isFirst ? piece.withoutMark : piece
+                isFirst = false
                 if isJSON == nil, columns == nil { isJSON = Self.isJSON(piece) }
                 if isJSON == true {
-                    for (number, line) in lines.append(piece) { take(line, number) }
+                    for (number, line) in try lines.append(piece) { take(line, number) }
                 } else {
                     for record in try values.append(piece) { try take(record) }
                 }
@@ -128,6 +131,12 @@ struct ImportList {
             guard shape != .jsonLines,
                 let place = places.updateValue(places[row.customerId] ?? rows.count, forKey: row.customerId)
             else { return rows.append(row) }
+            if let token = row.appAccountToken, let other = rows[place].appAccountToken, token != other {
+                return faults.append(
+                    Fault(
+                        line: line,
+                        reason: "another appAccountToken than in line \(rows[place].line) of the same customer"))
+            }
             rows[place].merge(row)
         }
     }
@@ -143,4 +152,9 @@ extension ImportList.Row {
         for grant in other.grants where !grants.contains(grant) { grants.append(grant) }
         for alias in other.aliases where !aliases.contains(alias) { aliases.append(alias) }
     }
+}
+
+extension Data {
+    /// Without the byte order mark with which spreadsheets begin a file.
+    fileprivate var withoutMark: Data { starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self }
 }

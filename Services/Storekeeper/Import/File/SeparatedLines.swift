@@ -4,7 +4,10 @@ struct SeparatedLines {
     private var number = 1
 
     /// The lines that are complete with these bytes, with their numbers from 1.
-    mutating func append(_ bytes: some Sequence<UInt8>) -> [(number: Int, line: [UInt8])] {
+    /// - Throws: where a line is longer than any receipt.
+    mutating func append(
+        _ bytes: some Sequence<UInt8>
+    ) throws(SeparatedValues.Fault) -> [(number: Int, line: [UInt8])] {
         var lines: [(number: Int, line: [UInt8])] = []
         for byte in bytes {
             guard byte == UInt8(ascii: "\n") else {
@@ -14,6 +17,10 @@ struct SeparatedLines {
             lines.append((number, line))
             line = []
             number += 1
+        }
+        guard line.count <= SeparatedValues.longest else {
+            throw SeparatedValues.Fault(
+                line: number, reason: "the line is longer than \(SeparatedValues.longest >> 20) MiB")
         }
         return lines
     }

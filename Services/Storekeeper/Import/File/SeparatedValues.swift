@@ -22,7 +22,7 @@ struct SeparatedValues {
 
     private var separator: UInt8?
     private var record: [UInt8] = []
-    private var isQuoted = false
+    private var quotation = Quotation()
     private var line = 1
     private var begin = 1
 
@@ -30,21 +30,13 @@ struct SeparatedValues {
     mutating func append(_ bytes: some Sequence<UInt8>) throws(Fault) -> [Record] {
         var records: [Record] = []
         for byte in bytes {
-            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
-            guard byte == UInt8(ascii: "\n") else {
+            let isLineEnd = byte == UInt8(ascii: "\n")
+            if isLineEnd { line += 1 }
+            if isLineEnd, !quotation.isOpen {
+                if let whole = taken() { records.append(whole) }
+            } else {
                 record.append(byte)
-                continue
-            }
-            line += 1
-            if isQuoted {
-                record.append(byte)
-            } else if let whole = taken() {
-                records.append(whole)
-            }
-            guard record.count <= Self.longest else {
-                throw Fault(
-                    line: begin,
-                    reason: "the record is longer than \(Self.longest >> 20) MiB; is a quotation mark not closed?")
+                quotation.take(byte, separators)
             }
         }
         guard record.count <= Self.longest else {
@@ -55,9 +47,11 @@ struct SeparatedValues {
         return records
     }
 
+    private var separators: [UInt8] { separator.map { [$0] } ?? Self.marks }
+
     /// The last record, where no line end follows it.
     mutating func finish() throws(Fault) -> Record? {
-        guard !isQuoted else {
+        guard !quotation.isOpen else {
             throw Fault(line: begin, reason: "a quotation mark is not closed up to the end of the file")
         }
         return taken()
@@ -66,36 +60,38 @@ struct SeparatedValues {
     private mutating func taken() -> Record? {
         defer {
             record.removeAll(keepingCapacity: true)
+            quotation = Quotation()
             begin = line
         }
         if record.last == UInt8(ascii: "\r") { record.removeLast() }
-        if separator == nil, record.starts(with: [0xEF, 0xBB, 0xBF]) { record.removeFirst(3) }
         guard !record.isEmpty else { return nil }
         let mark = separator ?? Self.separator(of: record)
         separator = mark
         return Record(line: begin, fields: Self.fields(of: record[...], mark))
     }
 
+    private static let marks = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
+
     private static func separator(of header: [UInt8]) -> UInt8 {
         var counts: [UInt8: Int] = [:]
-        var isQuoted = false
+        var quotation = Quotation()
         for byte in header {
-            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
-            if !isQuoted { counts[byte, default: 0] += 1 }
+            if !quotation.isOpen { counts[byte, default: 0] += 1 }
+            quotation.take(byte, marks)
         }
-        let marks: [UInt8] = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
         return marks.max { counts[$0, default: 0] < counts[$1, default: 0] } ?? marks[0]
     }
 
     private static func fields(of record: ArraySlice<UInt8>, _ separator: UInt8) -> [String] {
         var fields: [String] = []
         var begin = record.startIndex
-        var isQuoted = false
+        var quotation = Quotation()
         for index in record.indices {
-            if record[index] == UInt8(ascii: "\"") { isQuoted.toggle() }
-            guard record[index] == separator, !isQuoted else { continue }
-            fields.append(text(record[begin..<index]))
-            begin = index + 1
+            if record[index] == separator, !quotation.isOpen {
+                fields.append(text(record[begin..<index]))
+                begin = index + 1
+            }
+            quotation.take(record[index], [separator])
         }
         fields.append(text(record[begin...]))
         return fields
@@ -107,5 +103,25 @@ struct SeparatedValues {
             return String(decoding: field, as: UTF8.self)
         }
         return String(decoding: field.dropFirst().dropLast(), as: UTF8.self).replacing("\"\"", with: "\"")
+    }
+
+    /// Whether the bytes of a record so far end within quotation marks. Those that open stand at the beginning of a field; doubled they
+    /// close nothing.
+    private struct Quotation {
+        private enum Place {
+            case beginning, unquoted, quoted, behindMark
+        }
+
+        private var place = Place.beginning
+        var isOpen: Bool { place == .quoted }
+
+        mutating func take(_ byte: UInt8, _ separators: [UInt8]) {
+            let isMark = byte == UInt8(ascii: "\"")
+            switch place {
+            case .quoted: if isMark { place = .behindMark }
+            case .beginning where isMark, .behindMark where isMark: place = .quoted
+            case .beginning, .behindMark, .unquoted: place = separators.contains(byte) ? .beginning : .unquoted
+            }
+        }
     }
 }

@@ -162,6 +162,14 @@ struct ImportListTests {
         #expect("\(fault as Any)".contains("cannot be decompressed"))
     }
 
+    @Test func `A byte order mark is no part of the file, and a customer has one token`() throws {
+        #expect(try list("\u{FEFF}{\"customerId\":\"a\"}\n").rows.map(\.customerId) == ["a"])
+        let columns = ImportColumns(argument: "customerId=id,appAccountToken=token")
+        let list = try list("\u{FEFF}id,token\na,\(Self.token)\na,\(UUID())\na,\(Self.token)\n", columns)
+        #expect(list.rows.map(\.appAccountToken) == [UUID(uuidString: Self.token)])
+        #expect(list.faults.map(\.line) == [3] && list.faults[0].reason.contains("line 2"))
+    }
+
     @Test func `Columns are named where the header tells nothing`() throws {
         let file = "user\tpurchase\ttoken\n7\t1000\t\(Self.token)\n7\t2000\t\na@b.example\t1000\t\n\t1\t\n"
         let columns = try #require(

@@ -17,11 +17,18 @@ struct SeparatedValuesTests {
 
     @Test(arguments: [1, 2, 7, 1000])
     func `Records are the same however the file is cut`(pieces: Int) throws {
-        let text = "\u{FEFF}a;b;c\r\n1;\"two; \"\"quoted\"\"\nlines\";3\n\n;;\nlast;[\"x\"];é"
+        let text = "a;b;c\r\n1;\"two; \"\"quoted\"\"\nlines\";3\n\n;;\nlast;[\"x\"];é"
         #expect(
             try records(text, pieces: pieces) == [
                 .init(line: 1, fields: ["a", "b", "c"]), .init(line: 2, fields: ["1", "two; \"quoted\"\nlines", "3"]),
                 .init(line: 5, fields: ["", "", ""]), .init(line: 6, fields: ["last", "[\"x\"]", "é"]),
+            ])
+    }
+
+    @Test func `A quotation mark within a field is a part of it`() throws {
+        #expect(
+            try records("id,device,note\n1,5\" phone,a\n2,6\" phone,\"b\"\"c\"\n").dropFirst() == [
+                .init(line: 2, fields: ["1", "5\" phone", "a"]), .init(line: 3, fields: ["2", "6\" phone", "b\"c"]),
             ])
     }
 
