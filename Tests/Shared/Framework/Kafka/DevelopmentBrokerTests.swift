@@ -87,6 +87,7 @@ import Testing
         ]
         let output = Pipe()
         process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
         try process.start()
         let text = try output.fileHandleForReading.readToEnd()
         process.waitUntilExit()

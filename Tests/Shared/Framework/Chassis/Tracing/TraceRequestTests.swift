@@ -53,6 +53,7 @@ import Testing
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = input
         process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
         try process.start()
         try input.fileHandleForWriting.write(contentsOf: Data(bytes))
         try input.fileHandleForWriting.close()
