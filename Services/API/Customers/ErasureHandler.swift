@@ -25,13 +25,9 @@ struct ErasureHandler: Sendable {
                     of: try await customers.database.withConnection { try await operation.preview(on: $0) }))
         }
         let certificate = try await customers.database.withConnection { connection in
-            do {
-                return try await operation.perform(on: connection, id: id, by: performer)
-            } catch let error as OperationError where error.kind == .notFound {
-                // Where the answer was lost, the customer's own id is forgotten by now.
-                guard let made = try await Self.made(by: request, on: connection) else { throw error }
-                return made
-            }
+            // Where the answer was lost: the customer may have been forgotten by now, or have been created again.
+            if let made = try await Self.made(by: request, on: connection) { return made }
+            return try await operation.perform(on: connection, id: id, by: performer)
         }
         return APIResponse { json in
             json.member("certificateId", certificate.id.uuidString.lowercased())

@@ -100,14 +100,14 @@ struct RevenueScreen: Sendable {
         if let asked {
             answer = try await report(asked)
         }
+        // Sums of a part of all purchases would be read as figures.
+        if answer?.asOf == nil { answer = nil }
         if isCSV {
             let lines = [answer?.columns ?? []] + (answer?.rows.map(\.texts) ?? [])
             return .download(
                 lines.map { $0.map(\.csvField).joined(separator: ",") + "\r\n" }.joined(), type: "text/csv",
                 as: "\(name.rawValue).csv")
         }
-        // Sums of a part of all purchases would be read as figures.
-        if answer?.asOf == nil { answer = nil }
         let series = asked.flatMap { asked in answer.flatMap { RevenueSeries(asked, $0) } }
         let rows = answer?.rows ?? []
         let columns = answer?.columns ?? []

@@ -39,10 +39,10 @@ package struct EventFeed: Sendable {
             if pending.last?.reading.greatest != reading.greatest, reading.greatest > id ?? -1 {
                 pending.append((reading, instant))
             }
-            while let first = pending.first?.reading, first.nextTransaction <= reading.oldestRunning {
-                id = max(id ?? 0, first.greatest)
-                pending.removeFirst()
-            }
+            // All at once: a transaction that was open for a day holds back hundreds of thousands.
+            let decided = pending.prefix { $0.reading.nextTransaction <= reading.oldestRunning }
+            for one in decided { id = max(id ?? 0, one.reading.greatest) }
+            pending.removeFirst(decided.count)
         }
 
         /// For how long the oldest event that is not decided has been known; zero where all are decided.

@@ -3,6 +3,10 @@
 -- Notifications of version 1, which have no signature and change no state: almost none, and the operator is told of the latest.
 create index notification_of_version1 on notification (recorded_at) where notification_type = 'V1';
 
+-- The sweep of an erased account looks through what names no purchase.
+create index notification_without_purchase on notification (environment, bundle_id, recorded_at)
+where original_transaction_id is null;
+
 -- Apple's ids of the customer (appTransactionId) that no other account of the app has, until the sweep has deleted the payloads that
 -- name them: uploaded app transactions and RESCIND_CONSENT name no account and no purchase. Of a detached account they are kept for an
 -- erasure that follows.
