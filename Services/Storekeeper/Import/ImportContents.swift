@@ -31,22 +31,22 @@ struct ImportContents: Encodable, Sendable, Equatable {
     init(_ list: ImportList) {
         format = list.shape.name
         records = list.records
-        customers = Set(list.rows.map(\.customerId)).count
-        var customers: [String: String] = [:]
+        let ids = Set(list.rows.map(\.customerId))
+        customers = ids.count
+        var named: [String: String] = [:]
         var shared: Set<String> = []
         for row in list.rows {
             for id in row.originalTransactionIds {
-                if let other = customers.updateValue(row.customerId, forKey: id), other != row.customerId {
+                if let other = named.updateValue(row.customerId, forKey: id), other != row.customerId {
                     shared.insert(id)
                 }
             }
         }
-        purchases = customers.count
+        purchases = named.count
         purchasesOfSeveralCustomers = shared.count
         grants = list.rows.reduce(0) { $0 + $1.grants.count }
         skipped = Dictionary(uniqueKeysWithValues: list.skipped.map { ($0.key.rawValue, $0.value) })
         invalid = list.faults.count
-        let ids = Set(list.rows.map(\.customerId))
         guessableIds = ids.count { Self.isGuessable($0) }
         anonymousIds = ids.count { ImportReader.isAnonymous($0) }
         secondsAtAppleLimit = (purchases + Self.appleLimit - 1) / Self.appleLimit

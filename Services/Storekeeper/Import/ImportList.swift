@@ -81,7 +81,7 @@ struct ImportList {
             guard !line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r") })
             else { return }
             if list == nil { list = ImportList(.jsonLines, reader) }
-            list?.add(reader.entry(ofLine: line, number), number)
+            list?.add(reader.entry(ofLine: line), number)
         }
         func take(_ record: SeparatedValues.Record) throws {
             guard let shape = list?.shape else {

@@ -60,7 +60,7 @@ extension ImportReader {
     private static let members: Set = ["customerId", "appAccountToken", "originalTransactionId", "receipt"]
 
     /// What a JSON line says.
-    func entry(ofLine line: [UInt8], _ number: Int) -> Entry {
+    func entry(ofLine line: [UInt8]) -> Entry {
         do throws(Reason) { return .row(try row(ofLine: line)) } catch { return .fault(error.text) }
     }
 
