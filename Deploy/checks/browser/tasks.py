@@ -12,6 +12,18 @@ def order_number(transaction):
     return "M" + text
 
 
+def owner(database, *others):
+    """An account that owns purchases, none of `others`. It is known in one environment and app only: a search for an account
+    that is known in several shows a list."""
+    return database.value(
+        "select app_account_token from (select owner_account_token as app_account_token, environment, bundle_id from subscription "
+        "union select app_account_token, environment, bundle_id from account_claim) as known "
+        "where app_account_token in (select owner_account_token from subscription) "
+        f"and app_account_token <> all ('{{{','.join(others)}}}'::uuid[]) "
+        "group by app_account_token having min(environment) = 'Production' and max(environment) = 'Production' "
+        "and min(bundle_id) = 'com.example.app' and max(bundle_id) = 'com.example.app' order by 1 limit 1")
+
+
 def done(browser, database):
     ended = wait_until("no purchase has ended", 90, lambda: database.value(
         "select s.transaction_id from subscription s where environment = 'Production' and status = 2 and not exists ("
@@ -50,10 +62,7 @@ def done(browser, database):
     browser.shows("The window is open.")
     say("by keyboard: a day that is not complete is being recovered")
 
-    # In one environment only: the search for an account of both shows both.
-    account = database.value(
-        "select owner_account_token from subscription group by owner_account_token "
-        "having owner_account_token is not null and min(environment) = 'Production' and max(environment) = 'Production' limit 1")
+    account = owner(database)
     browser.search(account)
     browser.shows(account)
     # The form begins with a product that the customer's app sells.
@@ -76,12 +85,10 @@ def done(browser, database):
     browser.shows("Apple has extended the subscription.")
     say("by keyboard: a subscription has more days from Apple")
 
-    forgotten, app = database.value(
-        "select owner_account_token || ' ' || bundle_id from subscription where environment = 'Production' and "
-        f"owner_account_token is not null and owner_account_token <> '{account}' limit 1").split()
+    forgotten = owner(database, account)
     browser.search(forgotten)
     browser.shows(forgotten)
-    browser.tab_to(f"Erase or detach the customer of {app}")
+    browser.tab_to("Erase or detach the customer of com.example.app")
     browser.press(Keys.ENTER)
     browser.shows("What would be forgotten")
     browser.tab_to("Reason", within="section[aria-labelledby='erase-title']")

@@ -20,6 +20,7 @@ struct SearchScreen: Sendable {
         let asked: String
         let hits: [Hit]
         let isEmpty: Bool
+        let isSeveral: Bool
         let isNothingAsked: Bool
         let note: String?
         let command: String?
@@ -47,8 +48,8 @@ struct SearchScreen: Sendable {
         return console.page(
             "search", "Search",
             Page(
-                asked: id, hits: hits, isEmpty: hits.isEmpty && !id.isEmpty, isNothingAsked: id.isEmpty, note: note,
-                command: command),
+                asked: id, hits: hits, isEmpty: hits.isEmpty && !id.isEmpty, isSeveral: addresses.count > 1,
+                isNothingAsked: id.isEmpty, note: note, command: command),
             request)
     }
 
