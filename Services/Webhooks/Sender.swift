@@ -14,6 +14,8 @@ import struct Foundation.UUID
 actor Sender: Service {
     /// How long the loop waits where nothing happens: what other processes enqueued, and what an operator changed, is seen then.
     static let idle: Duration = .milliseconds(500)
+    /// How often arrived notifications are taken before anything else is sent: after an outage they may be many.
+    private static let arrivalsInTurn = 10
 
     private let endpoints: WebhookEndpointStore
     private let queue: WebhookQueueStore
@@ -116,7 +118,8 @@ actor Sender: Service {
         isWoken = false
     }
 
-    /// Reads the endpoints, which operators and other processes change.
+    /// Reads the endpoints, which operators and other processes change, and enqueues the notifications that have arrived for those of
+    /// kind apple.
     func refresh() async throws {
         let entries = try await endpoints.all()
         known = Dictionary(uniqueKeysWithValues: entries.map { ($0.endpoint.id, $0) })
@@ -124,6 +127,9 @@ actor Sender: Service {
         for (id, connection) in connections where known[id] == nil {
             connections[id] = nil
             await connection.close()
+        }
+        for _ in 0..<Self.arrivalsInTurn {
+            guard try await queue.takeArrivals(at: now()) == WebhookQueueStore.arrivals else { break }
         }
         refreshAt = .now + Self.idle
     }
@@ -143,7 +149,9 @@ actor Sender: Service {
             throw error
         }
         for attempt in attempts {
-            places.release(of: attempt.endpoint, hasSucceeded: attempt.outcome.fault == nil)
+            places.release(
+                of: attempt.endpoint,
+                hasSucceeded: attempt.outcome.isOfReceiver ? attempt.outcome.fault == nil : nil)
             count(attempt)
         }
         for (id, health) in report.health { known[id]?.health = health }
@@ -172,7 +180,7 @@ actor Sender: Service {
             case .gone: "gone"
             case .throttled: "throttled"
             case .failed(let status, _): status == nil ? "unanswered" : "failed"
-            case .erased: nil
+            case .erased, .unreadable: nil
             }
         guard let outcome else { return }
         Metric.webhookRequests.counter(name(attempt.endpoint), outcome).increment()
@@ -227,9 +235,23 @@ actor Sender: Service {
         case .relay(let uuid, let signedPayload?):
             start(.delivery(claim), body: { WebhookBody.relay(of: signedPayload) }, id: name(uuid), of: delivery)
         case .relay(_, nil):
-            places.take(1, for: claim.place.endpoint)
-            finished.append(WebhookAttempt(.delivery(claim), .erased, at: now()))
+            finish(claim, .erased)
+        case .unreadable(let uuid, let fault):
+            logger.error(
+                "Stored notification cannot be read; it is given up, and its purchase goes on",
+                metadata: [
+                    "endpoint": "\(name(claim.place.endpoint))", "notificationUUID": "\(name(uuid))",
+                    "error": "\(fault)",
+                ])
+            Metric.webhooksGivenUp.counter(name(claim.place.endpoint)).increment()
+            finish(claim, .unreadable(fault: fault))
         }
+    }
+
+    /// Of a delivery for which there is nothing to send.
+    private func finish(_ claim: WebhookQueueStore.Claim, _ outcome: AttemptOutcome) {
+        places.take(1, for: claim.place.endpoint)
+        finished.append(WebhookAttempt(.delivery(claim), outcome, at: now()))
     }
 
     private func test(_ id: UUID) {
@@ -276,7 +298,9 @@ actor Sender: Service {
             }
             let (outcome, answer) = await connection.send(bytes, headers: headers, without: hidden, now: now())
             var attempt = draft
-            (attempt.outcome, attempt.answer, attempt.at) = (outcome, answer, at)
+            (attempt.outcome, attempt.at) = (outcome, at)
+            // A receiver may send back what it got, and what Apple signed names the account in too many ways to find all of them.
+            attempt.answer = delivery != nil && delivery?.message == nil ? nil : answer
             attempt.milliseconds = Int32(clamping: Int64(began.duration(to: .now) / .milliseconds(1)))
             end(attempt)
         }

@@ -12,6 +12,8 @@ package enum AttemptOutcome: Sendable, Equatable {
     case failed(status: Int16?, fault: String)
     /// No request was made: the notification was erased, or retention has dropped it.
     case erased
+    /// No request was made: the stored notification is damaged. The fault is a clause.
+    case unreadable(fault: String)
 
     /// What an answer means.
     /// - Parameters:
@@ -37,7 +39,15 @@ package enum AttemptOutcome: Sendable, Equatable {
         case .delivered(let status), .throttled(let status, _): status
         case .gone: 410
         case .failed(let status, _): status
-        case .erased: nil
+        case .erased, .unreadable: nil
+        }
+    }
+
+    /// Whether the receiver was asked, so that its answer, or that there was none, says something about it.
+    package var isOfReceiver: Bool {
+        switch self {
+        case .delivered, .gone, .throttled, .failed: true
+        case .erased, .unreadable: false
         }
     }
 
@@ -49,6 +59,7 @@ package enum AttemptOutcome: Sendable, Equatable {
         case .throttled(let status, let seconds): "answered \(status): asks for \(Int(seconds.rounded(.up))) s of pause"
         case .failed(_, let fault): fault
         case .erased: "the notification was erased"
+        case .unreadable(let fault): "the stored notification cannot be read: \(fault)"
         }
     }
 }

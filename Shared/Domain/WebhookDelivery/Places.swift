@@ -74,16 +74,17 @@ package struct Places: Sendable {
     }
 
     /// A request has ended.
-    /// - Parameter hasSucceeded: a failure takes back what was earned.
-    package mutating func release(of endpoint: UUID, hasSucceeded: Bool) {
+    /// - Parameter hasSucceeded: a failure takes back what was earned; nil where none was made, which says nothing about the receiver.
+    package mutating func release(of endpoint: UUID, hasSucceeded: Bool?) {
         guard var share = shares[endpoint], share.used > 0 else { return }
         share.used -= 1
         used -= 1
-        if hasSucceeded {
+        switch hasSucceeded {
+        case true?:
             share.successes += 1
             if share.successes % Self.successesForOne == 0 { share.limit = min(Self.most, share.limit + 1) }
-        } else {
-            (share.successes, share.limit) = (0, Self.first)
+        case false?: (share.successes, share.limit) = (0, Self.first)
+        case nil: break
         }
         shares[endpoint] = share
     }

@@ -181,7 +181,8 @@ extension Metric {
         ["endpoint", "outcome"])
     /// They can be replayed.
     public static let webhooksGivenUp = counter(
-        "storekeeper_webhooks_given_up_total", "Deliveries given up after all attempts.", ["endpoint"])
+        "storekeeper_webhooks_given_up_total",
+        "Deliveries given up after all attempts, or because the stored notification is damaged.", ["endpoint"])
     /// What an operator paused waits, too.
     public static let webhooksWaiting = gauge(
         "storekeeper_webhook_purchases_waiting", "Purchases with something to send to the endpoint.", ["endpoint"])

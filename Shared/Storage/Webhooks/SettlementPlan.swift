@@ -58,7 +58,7 @@ struct SettlementPlan {
             logged.append(attempt)
             finished.append((claim, attempt, "waiting", delivery.attempts))
             queue.append((claim, now))
-        case .erased:
+        case .erased, .unreadable:
             logged.append(attempt)
             finished.append((claim, attempt, "given-up", delivery.attempts))
             queue.append((claim, now))
@@ -149,7 +149,7 @@ extension EndpointHealth {
             nextProbeAt = now
             return succeeded()
         case .gone: return gone(at: now)
-        case .erased:
+        case .erased, .unreadable:
             nextProbeAt = now
             return .none
         case .throttled(_, let seconds):

@@ -10,7 +10,8 @@ package struct WebhookLog: Sendable {
     package enum State: String, Sendable, CaseIterable {
         case waiting
         case delivered
-        /// All attempts failed, or an operator resumed the endpoint from a later moment. It can be replayed.
+        /// All attempts failed, an operator resumed the endpoint from a later moment, or what was to be sent was erased or is damaged: the
+        /// last attempt says which. It can be replayed.
         case givenUp = "given-up"
     }
 

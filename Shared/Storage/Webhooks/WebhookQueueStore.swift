@@ -102,6 +102,8 @@ package struct WebhookQueueStore: Sendable {
         case change(SubscriptionChanged)
         /// Apple's notification as it was signed; nil where it was erased meanwhile.
         case relay(UUID, signedPayload: [UInt8]?)
+        /// Apple's notification, of which the stored bytes are damaged. The fault is a clause.
+        case unreadable(UUID, fault: String)
     }
 
     /// Leases places in the queue that are due.
@@ -140,7 +142,7 @@ package struct WebhookQueueStore: Sendable {
             let content =
                 sequence < Self.firstRelay
                 ? Content.change(try TimelineRow.read(row).message)
-                : .relay(uuid, signedPayload: originals[uuid])
+                : originals[uuid] ?? .relay(uuid, signedPayload: nil)
             return Claim(
                 place: place, lease: lease,
                 delivery: Delivery(
@@ -150,13 +152,38 @@ package struct WebhookQueueStore: Sendable {
         }
     }
 
-    /// The notifications as Apple signed them; without those that were erased, or that retention has dropped.
-    private func originals(of notifications: [UUID], under lease: UUID) async throws -> [UUID: [UInt8]] {
+    /// The notifications as Apple signed them; without those that were erased, or that retention has dropped. One that is damaged
+    /// keeps back no other one.
+    private func originals(of notifications: [UUID], under lease: UUID) async throws -> [UUID: Content] {
         guard !notifications.isEmpty else { return [:] }
         return try await connection.execute(Self.originals, lease, notifications).reduce(into: [:]) { originals, row in
-            originals[try row.value("notification_uuid")] = try SignedOriginal(
-                blob: try row.value("signed_original"), headers: try row.value("headers")
-            ).original()
+            let uuid = try row.value("notification_uuid", as: UUID.self)
+            let stored = SignedOriginal(blob: try row.value("signed_original"), headers: try row.value("headers"))
+            do throws(SignedOriginal.Damage) {
+                originals[uuid] = .relay(uuid, signedPayload: try stored.original())
+            } catch {
+                originals[uuid] = .unreadable(uuid, fault: error.description)
+            }
+        }
+    }
+
+    /// The most notifications that ``takeArrivals(at:)`` takes.
+    package static let arrivals = 1000
+
+    /// Enqueues notifications that the ledger has stored for the endpoints of kind apple that want them, each once, in the order of
+    /// their numbers. One process at a time does, so that a later notification of a purchase does not become visible first.
+    /// - Returns: how many notifications were taken, at most ``arrivals``; 0 where there are none, or where another process takes them.
+    package func takeArrivals(at now: Date) async throws -> Int {
+        // Almost always there are none.
+        guard try await !connection.execute(Self.arrived).isEmpty else { return 0 }
+        return try await repeating {
+            try await connection.transaction { transaction in
+                let taken = try transaction.pipeline([Command(Self.lockArrivals), Command(Self.endpoints)])
+                guard try taken[0][0].value("is_taken", as: Bool.self) else { return 0 }
+                let oldest = now.addingTimeInterval(-Double(Self.deliveryDays) * 86_400)
+                let rows = try transaction.execute(Self.takeArrivals, Int64(Self.arrivals), now, oldest)
+                return Int(try rows[0].value("count", as: Int64.self))
+            }
         }
     }
 
@@ -171,11 +198,61 @@ package struct WebhookQueueStore: Sendable {
                 .map { row in try row.value("endpoint", as: UUID.self) })
     }
 
-    static let statements = [endpoints, enqueue, claim, claimed, originals, takeProbes]
+    static let statements = [
+        endpoints, enqueue, claim, claimed, originals, takeProbes, arrived, lockArrivals, takeArrivals,
+    ]
 
     /// Holds back a removal of an endpoint until what is enqueued for it is stored.
     private static let endpoints = Statement(
         "webhook-endpoints-hold", "select id from webhook_endpoint order by id for key share")
+
+    private static let arrived = Statement("webhook-arrived", "select number from relay_arrival limit 1")
+
+    private static let lockArrivals = Statement(
+        "webhook-arrivals-lock",
+        """
+        select pg_try_advisory_xact_lock(hashtextextended(current_schema() || ' webhook arrivals', 0)) as is_taken
+        """)
+
+    /// Which endpoints of kind apple want a row of `notification`; replays use it, too.
+    static let relayFilter = """
+        endpoint.kind = 'apple' and endpoint.environment = notification.environment
+            and is_relayed(notification.notification_type)
+            and (endpoint.bundle_ids = '{}' or notification.bundle_id = any (endpoint.bundle_ids))
+            and (
+                endpoint.events = '{}' or notification.notification_type = any (endpoint.events)
+                or concat_ws('/', notification.notification_type, notification.subtype) = any (endpoint.events))
+        """
+
+    /// Notifications about no purchase have no order among them, so that none waits for another.
+    private static let takeArrivals = Statement(
+        "webhook-arrivals-take",
+        unsafeSQL: """
+            with arrived as (
+                delete from relay_arrival
+                where number = any (
+                    array(
+                        select number
+                        from relay_arrival
+                        order by number
+                        limit $1::bigint))
+                returning number, notification_uuid, recorded_at
+            ), added as (
+                insert into webhook_delivery (
+                    timeline_id, replay, endpoint, notification_uuid, day, original_transaction_id)
+                select arrived.number, 0, endpoint.id, arrived.notification_uuid,
+                    (arrived.recorded_at at time zone 'UTC')::date, coalesce(notification.original_transaction_id, '')
+                from arrived
+                join notification on notification.notification_uuid = arrived.notification_uuid
+                join webhook_endpoint endpoint on \(relayFilter)
+                where arrived.recorded_at >= endpoint.starts_at and arrived.recorded_at >= $3::timestamptz
+                order by endpoint.id, arrived.number
+                returning endpoint, timeline_id, day, original_transaction_id
+            ), queued as (
+                \(queueing)
+            )
+            select count(*) as count from arrived
+            """)
 
     private static let originals = Statement(
         "webhook-originals",

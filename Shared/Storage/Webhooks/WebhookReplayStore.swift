@@ -142,18 +142,11 @@ package struct WebhookReplayStore: Sendable {
         "notification.recorded_at >= $\(first)::timestamptz and notification.recorded_at < $\(first + 1)::timestamptz"
     }
 
-    /// Which notifications an endpoint of kind apple gets: as `enqueue_relays` of the migrations has it.
     private static func relayed(_ condition: String) -> String {
         """
         from notification
-        join webhook_endpoint endpoint on endpoint.kind = 'apple' and endpoint.environment = notification.environment
-            and (endpoint.bundle_ids = '{}' or notification.bundle_id = any (endpoint.bundle_ids))
-            and (
-                endpoint.events = '{}' or notification.notification_type = any (endpoint.events)
-                or concat_ws('/', notification.notification_type, notification.subtype) = any (endpoint.events))
+        join webhook_endpoint endpoint on \(WebhookQueueStore.relayFilter)
         where endpoint.id = $1::uuid and \(condition)
-            and notification.notification_type not in (
-                'signedTransaction', 'signedRenewalInfo', 'signedAppTransaction', 'V1')
         """
     }
 

@@ -229,7 +229,9 @@ import WebhookDelivery
     {
         let isUp = Mutex(false)
         try await HookReceiver.listening(answering: { _, request in
-            .init(status: request.path == "/hook" || isUp.withLock { $0 } ? .ok : .internalServerError)
+            .init(
+                status: request.path == "/hook" || isUp.withLock { $0 } ? .ok : .internalServerError,
+                body: "customer 0f1e2d3c")
         }) { receiver, port in
             try await Self.with(receiver, port: port) { bench in
                 let relay = WebhookEndpoint(
@@ -241,6 +243,11 @@ import WebhookDelivery
                 let ledger = LedgerStore(bench.connection)
                 _ = try await ledger.apply([entries[0]], moving: [], recordedAt: bench.clock.now)
                 try await bench.drain()
+                // A receiver may send back what it got: nothing of its answer is kept.
+                let log = WebhookLog(bench.connection)
+                let attempts = try await log.attempts(
+                    of: relay.id, at: try await log.deliveries(of: relay.id, limit: 9).map(\.sequence))
+                #expect(attempts.map(\.fault) == ["answered 500"] && attempts.allSatisfy { $0.answer == nil })
                 isUp.withLock { $0 = true }
                 bench.clock.advance(by: 6)
                 _ = try await ledger.apply([entries[1]], moving: [], recordedAt: bench.clock.now)

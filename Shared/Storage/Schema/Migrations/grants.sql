@@ -40,7 +40,7 @@ declare
     -- What a webhook is made of, and where it goes.
     webhooks_reads constant text[] := array[
         'schema_migration', 'consumer_position', 'timeline', 'notification', 'transaction', 'subscription', 'purchase_account',
-        'webhook_endpoint', 'webhook_health', 'webhook_queue', 'webhook_delivery', 'webhook_attempt'];
+        'webhook_endpoint', 'webhook_health', 'webhook_queue', 'webhook_delivery', 'webhook_attempt', 'relay_arrival'];
     -- Sums, movements of purchases, and which days are complete: no account and no payload.
     figures constant text[] := array[
         'schema_migration', 'mrr_movement', 'insight_day', 'insight_month', 'insight_reported', 'insight_position',
@@ -206,6 +206,7 @@ begin
             ('storekeeper_webhooks', 'update', array['webhook_health']),
             ('storekeeper_webhooks', 'update (state)', array['webhook_endpoint']),
             ('storekeeper_webhooks', 'insert, update, delete', array['webhook_queue']),
+            ('storekeeper_webhooks', 'delete', array['relay_arrival']),
             -- Tests and replays that backends ask for.
             ('storekeeper_api', 'update (test_requested_at, next_probe_at)', array['webhook_health']),
             ('storekeeper_api', 'insert', array['webhook_delivery']),

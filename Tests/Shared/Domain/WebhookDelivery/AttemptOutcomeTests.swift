@@ -27,6 +27,17 @@ import Testing
         #expect(AttemptOutcome(status: 503, retryAfter: "soon", now: Self.now).fault == "answered 503")
     }
 
+    @Test func `What was not sent says nothing about the receiver`() {
+        let made: [AttemptOutcome] = [
+            .delivered(status: 200), .gone, .throttled(status: 429, seconds: 1),
+            .failed(status: nil, fault: "no answer"),
+        ]
+        #expect(made.allSatisfy(\.isOfReceiver))
+        let damaged = AttemptOutcome.unreadable(fault: "trailing bytes")
+        #expect(!AttemptOutcome.erased.isOfReceiver && !damaged.isOfReceiver)
+        #expect(damaged.status == nil && damaged.fault == "the stored notification cannot be read: trailing bytes")
+    }
+
     @Test func `Retry-After is a number of seconds or a date`() {
         #expect(RetryAfter.seconds("120", now: Self.now) == 120)
         #expect(RetryAfter.seconds("Sun, 06 Nov 1994 08:49:37 GMT", now: Self.now) == 0)

@@ -27,6 +27,16 @@ import Testing
         #expect(places.offers(to: all(1), of: 1)[one] == 2)
     }
 
+    @Test func `A delivery for which no request was made neither earns a place nor takes one back`() {
+        var places = Places()
+        let one = Self.ids[0]
+        for hasSucceeded in [true, true, true, true, true, nil, nil] as [Bool?] {
+            places.take(1, for: one)
+            places.release(of: one, hasSucceeded: hasSucceeded)
+        }
+        #expect(places.used(by: one) == 0 && places.offers(to: all(1), of: 1)[one] == 3)
+    }
+
     @Test func `A failing endpoint has one place`() {
         var places = Places()
         #expect(places.offers(to: all(2, failing: [0]), of: 2) == [Self.ids[0]: 1, Self.ids[1]: 2])

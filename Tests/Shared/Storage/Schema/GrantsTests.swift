@@ -24,7 +24,7 @@ import WebhookDelivery
             #expect(
                 Set(unfilled) == [
                     "api_cursor_secret", "console_secret", "erased_account", "insight_month", "insight_position",
-                    "schema_migration",
+                    "relay_arrival", "schema_migration",
                 ])
         }
     }
@@ -80,6 +80,7 @@ import WebhookDelivery
                     try await Self.expectDenied(worker, "insert into webhook_queue default values")
                     try await AccessEndStoreTests.apply([renewed], at: 1, worker)
                 }
+                #expect(try await queue.takeArrivals(at: start) == 1)
                 let relays = try await queue.claim(
                     [relay.id: 5], probes: [], lease: UUID(), at: start.addingTimeInterval(1e9))
                 let signed = try renewed.signedPayload

@@ -76,6 +76,7 @@ struct WebhookFixture: Sendable {
         -> [WebhookQueueStore.Claim]
     {
         let id = (endpoint ?? self.endpoint).id
+        _ = try await queue.takeArrivals(at: clock.now)
         return try await queue.claim([id: places], probes: isProbe ? [id] : [], lease: UUID(), at: clock.now)
     }
 

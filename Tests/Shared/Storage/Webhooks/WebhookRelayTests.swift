@@ -135,6 +135,83 @@ import WebhookDelivery
         }
     }
 
+    @Test func `A notification whose stored bytes are damaged is given up with the reason, and the others are sent`()
+        async throws
+    {
+        try await Self.with { fixture, relay async throws in
+            var fixtures = Fixtures(seed: 16)
+            let entries = ["1", "2"].map { Self.entry("DID_RENEW", purchase: $0, &fixtures) }
+            try await Self.apply(entries, fixture)
+            _ = try await fixture.connection.execute(
+                Statement(
+                    unsafeSQL:
+                        "update notification_payload set signed_original = '\\x07' where notification_uuid = $1::uuid"),
+                entries[0].notificationUUID)
+            let claims = try await fixture.claim(of: relay).sorted {
+                $0.place.originalTransactionId < $1.place.originalTransactionId
+            }
+            let fault = "the stored original has an unknown format; use a newer build"
+            let signed = try entries[1].signedPayload
+            #expect(
+                claims.map(\.delivery?.content) == [
+                    .unreadable(entries[0].notificationUUID, fault: fault),
+                    .relay(entries[1].notificationUUID, signedPayload: signed),
+                ])
+            try await fixture.settle(Array(claims.prefix(1)), .unreadable(fault: fault))
+            try await fixture.settle(Array(claims.suffix(1)), WebhookFixture.success)
+            let log = try await fixture.log.deliveries(of: relay.id, limit: 9)
+            #expect(Set(log.map(\.state)) == [.givenUp, .delivered])
+            let attempts = try await fixture.log.attempts(of: relay.id, at: claims.sequences)
+            #expect(attempts.map(\.fault) == ["the stored notification cannot be read: \(fault)"])
+            #expect(try await fixture.store.find(relay.id)?.health.failures == 0)
+            #expect(try await fixture.claim(of: relay).isEmpty)
+        }
+    }
+
+    @Test func `The ledger waits for nothing that a replay holds`() async throws {
+        try await Self.with { fixture, relay async throws in
+            var fixtures = Fixtures(seed: 17)
+            let entries = [0.0, 1].map { Self.entry("DID_RENEW", minute: $0, &fixtures) }
+            try await Self.apply([entries[0]], fixture)
+            _ = try await fixture.settle(fixture.claim(of: relay), WebhookFixture.success)
+            // More than a replay locks.
+            let holder = TestDatabase.connection(fixture.database)
+            try await holder.run(
+                unsafeScript: "begin; lock table webhook_queue, webhook_delivery in access exclusive mode")
+            try await Self.apply([entries[1]], fixture)
+            try await holder.run(unsafeScript: "rollback")
+            await holder.close()
+            #expect(try await Self.uuids(fixture.claim(of: relay)) == [entries[1].notificationUUID])
+        }
+    }
+
+    @Test
+    func `Notifications that have arrived are enqueued once, by one process at a time, and none that are too old`()
+        async throws
+    {
+        try await Self.with { fixture, relay async throws in
+            var fixtures = Fixtures(seed: 18)
+            let entry = Self.entry("DID_RENEW", &fixtures)
+            try await Self.apply([entry], fixture)
+            let holder = TestDatabase.connection(fixture.database)
+            try await holder.run(
+                unsafeScript: """
+                    begin;
+                    select pg_advisory_xact_lock(hashtextextended(current_schema() || ' webhook arrivals', 0))
+                    """)
+            #expect(try await fixture.queue.takeArrivals(at: fixture.clock.now) == 0)
+            try await holder.run(unsafeScript: "rollback")
+            await holder.close()
+            #expect(try await fixture.queue.takeArrivals(at: fixture.clock.now) == 1)
+            #expect(try await fixture.queue.takeArrivals(at: fixture.clock.now) == 0)
+            #expect(try await fixture.claim(of: relay).count == 1)
+            try await Self.apply([Self.entry("DID_RENEW", minute: 1, &fixtures)], fixture)
+            let late = fixture.clock.now.addingTimeInterval(30 * 86_400 + 1)
+            #expect(try await fixture.queue.takeArrivals(at: late) == 1)
+            #expect(try await fixture.log.deliveries(of: relay.id, limit: 9).count == 1)
+        }
+    }
+
     @Test func `Notifications are replayed by number, purchase and time, of any age, as the filter admits them`()
         async throws
     {

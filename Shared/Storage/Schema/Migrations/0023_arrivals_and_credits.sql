@@ -1,0 +1,65 @@
+-- Which rows of the ledger an endpoint of kind apple gets: not what Apple signed that was no notification, and not version 1, which
+-- Apple does not sign. The one place that says so; replays and relayed_originals ask it, too.
+create function is_relayed(notification_type text) returns boolean
+language sql immutable parallel safe
+return notification_type not in ('signedTransaction', 'signedRenewalInfo', 'signedAppTransaction', 'V1');
+
+-- Notifications that are to be enqueued for endpoints of kind apple. The transaction that stores them adds rows here and touches
+-- nothing that others lock: a replay holds places of the queue, of which the ledger waited before. The service that sends takes the
+-- rows away.
+create table relay_arrival (
+    number bigint primary key default nextval('webhook_relay_number'), -- of its deliveries, one for each endpoint
+    recorded_at timestamptz not null,
+    notification_uuid uuid not null
+);
+
+create or replace function enqueue_relays() returns trigger
+language plpgsql security definer
+set search_path from current
+as $$
+begin
+    -- Almost always there is no endpoint. The numbers follow Apple's clock within a batch.
+    insert into relay_arrival (recorded_at, notification_uuid)
+    select recorded_at, notification_uuid
+    from (
+        select recorded_at, notification_uuid
+        from told
+        where is_relayed(notification_type)
+            and exists (
+                select from webhook_endpoint where kind = 'apple' and webhook_endpoint.environment = told.environment)
+        order by signed_at, notification_uuid
+    ) as wanted;
+    return null;
+end;
+$$;
+
+-- As before, with the one place that says what is relayed.
+create or replace function relayed_originals(given_lease uuid, given uuid[])
+returns table (notification_uuid uuid, signed_original bytea, headers bytea[])
+language sql stable security definer
+set search_path from current
+begin atomic
+    select known.notification_uuid, payload.signed_original, array(
+        select chain.header
+        from unnest(payload.chains) with ordinality as referred (digest, place)
+        join certificate_chain chain using (digest)
+        order by place)
+    from webhook_queue queue
+    join webhook_endpoint endpoint on endpoint.id = queue.endpoint and endpoint.kind = 'apple'
+    join webhook_delivery delivery on delivery.endpoint = queue.endpoint
+        and delivery.original_transaction_id = queue.original_transaction_id and delivery.state = 'waiting'
+        and delivery.day >= queue.since and (queue.lane = 0 or delivery.timeline_id = queue.lane)
+        and delivery.notification_uuid = any (given)
+    join notification known on known.notification_uuid = delivery.notification_uuid
+        and known.environment = endpoint.environment
+        and (endpoint.bundle_ids = '{}' or known.bundle_id = any (endpoint.bundle_ids))
+        and is_relayed(known.notification_type)
+    join notification_payload payload
+        on payload.notification_uuid = known.notification_uuid and payload.recorded_at = known.recorded_at
+    where queue.lease = given_lease;
+end;
+
+-- A receiver may send back what it got, and in a relay Apple names the account. Of such answers nothing is kept.
+update webhook_attempt
+set answer = null
+where endpoint in (select id from webhook_endpoint where kind = 'apple') and answer is not null;
