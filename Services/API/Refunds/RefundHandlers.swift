@@ -114,18 +114,24 @@ struct RefundHandlers: Sendable {
                 .invalidRequest,
                 "The report is empty; send consumptionPercentage, deliveryStatus or sampleContentProvided.")
         }
-        let isKnown = try await database.withConnection { connection in
+        let added = try await database.withConnection { connection in
             try await UsageReportStore(connection).add(
                 report, of: key, among: request.key.bundleIds.isEmpty ? nil : request.key.bundleIds,
                 by: "API key \(request.key.name)", at: now)
         }
-        guard isKnown else {
+        switch added {
+        case .stored: return .empty(204)
+        case .erased:
+            throw Problem(
+                .conflict,
+                "The customer of transaction \(key.transactionId) was erased: its use is not stored any more; do not report it."
+            )
+        case .unknown:
             throw Problem(
                 .notFound,
                 "No transaction \(key.transactionId) is known in \(key.environment.rawValue); check the id, and the key."
             )
         }
-        return .empty(204)
     }
 
     /// `GET /v1/refund-policies/{bundleId}`

@@ -13,7 +13,8 @@ struct Rebuild: Subcommand {
             schema, by the code of the state-updater, and compares the result with the live state of each purchase. \
             The live tables are only read, and the pipeline continues: notifications that arrive meanwhile are applied \
             too. A purchase is counted, but not compared, where retention deleted the payloads of some of its \
-            notifications, or where it changed during every comparison.
+            notifications, or where it changed during every comparison. Whose consent a parent withdrew (RESCIND_CONSENT) \
+            is compared with Apple's payloads, too.
 
             --repair then replaces differing rows by the rebuilt ones, one purchase at a time, if it has not changed \
             since the comparison, and records that in the audit log. It asks for confirmation, or takes --yes. Purchases \

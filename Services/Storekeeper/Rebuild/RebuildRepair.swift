@@ -35,12 +35,15 @@ struct RebuildRepair: Sendable {
     func run(_ comparison: StateComparison, _ report: inout RebuildReport) async throws {
         report.skipUnreadable()
         let (rows, purchases) = (report.rowsOfDifferingPurchases, report.differingPurchases.count)
-        guard purchases > 0 else { return }
+        let withdrawals = report.withdrawals.differences
+        guard purchases > 0 || !withdrawals.isEmpty else { return }
         guard case .whereAgreed(let agrees) = extent else { return report.repairState = .planned }
-        guard await agrees("Repair \(rows) rows of \(purchases) purchases from the ledger?") else {
+        let further = withdrawals.isEmpty ? "" : ", and \(withdrawals.count) withdrawals of a consent,"
+        guard await agrees("Repair \(rows) rows of \(purchases) purchases\(further) from the ledger?") else {
             return report.repairState = .declined
         }
         report.repairState = .done
+        try await repairWithdrawals(withdrawals, comparison, &report)
         let repair = StateRepair(comparison)
         let display = ProgressDisplay()
         var progress = ProgressLine(noun: "purchases repaired", total: purchases, done: 0, elapsed: .zero)
@@ -59,6 +62,27 @@ struct RebuildRepair: Sendable {
             report.record(key, outcome)
             progress.done += 1
             if purchases > 100 { display.show(progress, isLast: progress.done == purchases) }
+        }
+    }
+}
+
+extension RebuildRepair {
+    private func repairWithdrawals(
+        _ withdrawals: [WithdrawalComparison.Difference], _ comparison: StateComparison,
+        _ report: inout RebuildReport
+    ) async throws {
+        let repair = WithdrawalComparison(comparison)
+        for withdrawal in withdrawals {
+            let uuid = withdrawal.notificationUUID.uuidString.lowercased()
+            do {
+                let isRepaired = try await repair.repair(
+                    withdrawal, note: note("withdrawal \(withdrawal.environment) \(uuid): notification"))
+                if isRepaired { report.repairedWithdrawals += 1 }
+            } catch {
+                throw CommandError(
+                    "repaired \(report.repairedWithdrawals) of \(withdrawals.count) withdrawals (see storekeeper audit), then "
+                        + "failed: \(error). Run it again.")
+            }
         }
     }
 }

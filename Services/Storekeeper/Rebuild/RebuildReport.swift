@@ -60,6 +60,9 @@ struct RebuildReport: Sendable {
     private(set) var repairedRows = 0
     private(set) var repairedPurchases = 0
     private(set) var skipped: [SkippedPurchase] = []
+    /// Of consents by parents, which are about no purchase.
+    var withdrawals = WithdrawalComparison.Findings()
+    var repairedWithdrawals = 0
 
     init(limit: Int) { self.limit = limit }
 
@@ -71,6 +74,7 @@ struct RebuildReport: Sendable {
     /// Whether every row of the compared purchases follows from the ledger. Comparing nothing proves nothing.
     var isClean: Bool {
         differing == repairedRows && unread == 0 && changing == 0 && (compared > 0 || purchases == 0)
+            && withdrawals.differences.count == repairedWithdrawals
     }
 
     mutating func join(_ findings: StateComparison.Findings) {

@@ -60,6 +60,7 @@ struct RebuildRun: Sendable {
         }
         display.show(progress, isLast: true)
         try await compare(comparison, pages, ledger, &report)
+        report.withdrawals = try await WithdrawalComparison(comparison).findings()
         return report
     }
 

@@ -24,6 +24,11 @@ struct RebuildSummary: Encodable {
     var changing: Int
     var repairedRows: Int
     var repairedPurchases: Int
+    /// Withdrawals of a consent whose row does not say what the payload says.
+    var differingWithdrawals: [String]
+    var repairedWithdrawals: Int
+    /// Withdrawals of a consent of which neither row nor payload says for whom they count.
+    var unknownWithdrawals: Int
     var skipped: [Purchase]
     var unreadable: [String]
     var differences: [Row]
@@ -37,6 +42,9 @@ struct RebuildSummary: Encodable {
         changing = report.changing
         repairedRows = report.repairedRows
         repairedPurchases = report.repairedPurchases
+        differingWithdrawals = report.withdrawals.differences.map { $0.notificationUUID.uuidString.lowercased() }
+        repairedWithdrawals = report.repairedWithdrawals
+        unknownWithdrawals = report.withdrawals.unknown
         skipped = report.skipped.map {
             Purchase(
                 environment: $0.key.environment.rawValue, originalTransactionId: $0.key.originalTransactionId,

@@ -9,6 +9,10 @@ extension RebuildReport {
         if unread > unreadable.count { lines.append("… and \(unread - unreadable.count) more notifications") }
         lines += differences.map(\.sentence)
         if differing > differences.count { lines.append("… and \(differing - differences.count) more rows") }
+        lines += withdrawals.differences.prefix(limit).map(\.sentence)
+        if withdrawals.differences.count > limit {
+            lines.append("… and \(withdrawals.differences.count - limit) more withdrawals of a consent")
+        }
         lines.append(
             "\(notifications) notifications applied, \(compared) of \(purchases) purchases compared: \(outcome)")
         if truncated > 0 {
@@ -18,6 +22,12 @@ extension RebuildReport {
             lines.append(
                 "\(changing) purchases not compared: they changed during every comparison; run it again at a quieter time."
             )
+        }
+        if withdrawals.unknown > 0 {
+            lines.append(
+                "\(withdrawals.unknown) withdrawals of a consent (RESCIND_CONSENT) count for no customer, and no payload says for whom: "
+                    + "it was deleted, or the customer was erased. Where you know the account, withdraw the consent: "
+                    + "DELETE /v1/customers/{customerId}/consents/consumption.")
         }
         lines += skipped.prefix(limit).map { skipped in
             "purchase \(skipped.key.environment.rawValue) \(skipped.key.originalTransactionId) was skipped: \(skipped.reason)"
@@ -36,10 +46,24 @@ extension RebuildReport {
     private var treatment: String? {
         switch repairState {
         case .none: nil
-        case .planned: "\(rowsOfDifferingPurchases) rows of \(differingPurchases.count) purchases would be repaired."
+        case .planned:
+            "\(rowsOfDifferingPurchases) rows of \(differingPurchases.count) purchases"
+                + "\(further(withdrawals.differences.count)) would be repaired."
         case .declined: "No changes."
-        case .done: "\(repairedRows) rows of \(repairedPurchases) purchases repaired."
+        case .done: "\(repairedRows) rows of \(repairedPurchases) purchases\(further(repairedWithdrawals)) repaired."
         }
+    }
+
+    private func further(_ withdrawals: Int) -> String {
+        withdrawals == 0 ? "" : ", and \(withdrawals) withdrawals of a consent,"
+    }
+}
+
+extension WithdrawalComparison.Difference {
+    /// One line: the notification and its difference.
+    var sentence: String {
+        "notification \(environment) \(notificationUUID.uuidString.lowercased()): app_transaction_id is \(stored ?? "null"), "
+            + "by its payload \(signed ?? "null")"
     }
 }
 

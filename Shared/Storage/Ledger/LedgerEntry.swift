@@ -36,9 +36,13 @@ public struct LedgerEntry: Sendable {
     /// Apple's id of the customer whose parent withdrew the consent to the use of the app; nil for another type of notification, and
     /// for a customer that was erased. The row of the ledger keeps it, because a withdrawal counts longer than payloads are kept.
     var rescindingCustomer: String? {
-        guard keepsPayload, notification.notificationType == "RESCIND_CONSENT",
-            let payload = try? JSONDocument(notification.decoded)
-        else { return nil }
+        guard keepsPayload, notification.notificationType == "RESCIND_CONSENT" else { return nil }
+        return Self.rescindingCustomer(in: notification.decoded)
+    }
+
+    /// - Parameter decoded: the decoded payload of a `RESCIND_CONSENT`.
+    static func rescindingCustomer(in decoded: [UInt8]) -> String? {
+        guard let payload = try? JSONDocument(decoded) else { return nil }
         return payload.root["appData"]?["signedAppTransactionInfo"]?["appTransactionId"]?.string
     }
 }

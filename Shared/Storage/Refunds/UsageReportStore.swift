@@ -11,15 +11,23 @@ package struct UsageReportStore: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
+    /// The outcome of ``add(_:of:among:by:at:)``.
+    package enum Added: Sendable, Equatable {
+        case stored
+        /// No transaction of these apps has the id.
+        case unknown
+        /// The customer was detached or erased, and the purchase has no other account.
+        case erased
+    }
+
     /// Adds a report, and has an open request of the transaction looked at. An erasure waits until it is stored, and deletes it, or it
-    /// waits for the erasure.
-    /// - Returns: false where no transaction of these apps has the id.
+    /// waits for the erasure and is not stored.
     /// - Parameter bundleIds: nil means all apps.
     package func add(
         _ report: RefundSubject.UsageReport, of key: RefundKey, among bundleIds: [String]?, by name: String,
         at now: Date
-    ) async throws -> Bool {
-        try await repeating {
+    ) async throws -> Added {
+        let found = try await repeating {
             try await connection.pipeline([
                 ErasedAccounts.command(among: []),
                 Command(
@@ -27,7 +35,9 @@ package struct UsageReportStore: Sendable {
                     report.deliveryStatus?.rawValue, report.isSampleProvided, name),
                 Command(Self.wake, key.environment.rawValue, key.transactionId, now),
             ])
-        }[1].affected > 0
+        }[1]
+        guard let row = found.first else { return .unknown }
+        return try row.value("is_erased", as: Bool.self) ? .erased : .stored
     }
 
     /// Deletes reports from before a time, the oldest first, in batches of one transaction each.
@@ -48,14 +58,31 @@ package struct UsageReportStore: Sendable {
     private static let insert = Statement(
         "usage-report-insert",
         """
-        insert into usage_report (
-            environment, transaction_id, original_transaction_id, bundle_id, reported_at, percentage, delivery_status,
-            is_sample_provided, reported_by)
-        select environment, transaction_id, original_transaction_id, bundle_id, $4::timestamptz, $5::bigint, $6::text,
-            $7::boolean, $8::text
-        from transaction
-        where environment = $1::text::store_environment and transaction_id = $2::text
-            and ($3::text[] is null or bundle_id = any ($3::text[]))
+        with found as (
+            select environment, transaction_id, original_transaction_id, bundle_id,
+                exists (
+                    select
+                    from erased_purchase erased
+                    where erased.environment = transaction.environment
+                        and erased.original_transaction_id = transaction.original_transaction_id)
+                and not exists (
+                    select
+                    from purchase_account held
+                    where held.environment = transaction.environment
+                        and held.original_transaction_id = transaction.original_transaction_id) as is_erased
+            from transaction
+            where environment = $1::text::store_environment and transaction_id = $2::text
+                and ($3::text[] is null or bundle_id = any ($3::text[]))
+        ), stored as (
+            insert into usage_report (
+                environment, transaction_id, original_transaction_id, bundle_id, reported_at, percentage,
+                delivery_status, is_sample_provided, reported_by)
+            select environment, transaction_id, original_transaction_id, bundle_id, $4::timestamptz, $5::bigint,
+                $6::text, $7::boolean, $8::text
+            from found
+            where not is_erased
+        )
+        select is_erased from found
         """)
 
     private static let delete = Statement(

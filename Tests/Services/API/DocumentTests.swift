@@ -225,7 +225,7 @@ struct DocumentedAnswers {
                 truncate api_key, api_key_use, customer, manual_grant, api_idempotency, notification, subscription, transaction, access_period,
                     account_claim, purchase_account, timeline, notification_payload, recovery_request, entitlement_definition,
                     account_app, customer_consent, erased_account, webhook_endpoint, webhook_health, webhook_queue, webhook_delivery,
-                    refund_request, refund_answer, refund_policy, usage_report
+                    refund_request, refund_answer, refund_policy, usage_report, erased_purchase
                 """)
         let key = try await api.key(bundleIds: [SampleState.app])
         let path = Self.path(operation)
@@ -292,6 +292,13 @@ struct DocumentedAnswers {
         case ("getEntitlementDefinition", 200):
             _ = try await api.send("PUT", path, key: key, json: #"{"productIds":["pro.monthly"]}"#)
             return try await send(operation, path, key)
+        case ("reportUsage", 409):
+            try await state.connection.run(
+                unsafeScript: """
+                    insert into erased_purchase select environment, original_transaction_id from transaction;
+                    delete from purchase_account
+                    """)
+            return try await send(operation, path, key, body: body)
         case ("testWebhookEndpoint", 409): return try await send(operation, path, key)
         case ("answerRefundRequest", 409):
             _ = try await send(operation, path, key, body: body)

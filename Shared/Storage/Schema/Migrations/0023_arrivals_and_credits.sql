@@ -63,3 +63,104 @@ end;
 update webhook_attempt
 set answer = null
 where endpoint in (select id from webhook_endpoint where kind = 'apple') and answer is not null;
+
+-- Purchases whose last account was detached or erased. No account and no certificate is named: a report of their use is not stored
+-- again until another account has them.
+create table erased_purchase (
+    environment store_environment not null,
+    original_transaction_id text not null,
+    primary key (environment, original_transaction_id)
+);
+insert into erased_purchase (environment, original_transaction_id)
+select distinct environment, unnest(detached_purchases)
+from erased_account;
+
+-- As before, and notes the purchases of the account alone.
+create or replace function erase_account(
+    new_id uuid, asked_environment store_environment, asked_bundle_id text, asked_account uuid, asked_completely boolean,
+    now_at timestamptz, topics_end_at timestamptz)
+returns setof erased_account
+language plpgsql security definer
+set search_path from current
+set lock_timeout = '5s'
+as $$
+declare
+    concerned text[];
+    own text[];
+    ids text[];
+    certificate erased_account;
+begin
+    -- The pipeline waits for the lock: an unknown account locks nothing. detach_account asks again, under the lock.
+    if not is_account_known(asked_environment, asked_bundle_id, asked_account) then
+        return;
+    end if;
+    lock table erased_account in access exclusive mode;
+    concerned := purchases_of_account(asked_environment, asked_bundle_id, asked_account);
+    own := purchases_of_account_alone(asked_environment, asked_account, concerned);
+    ids := array(
+        select id
+        from (
+            select app_transaction_id
+            from subscription
+            where environment = asked_environment and original_transaction_id = any (own)
+            union
+            select app_transaction_id
+            from transaction
+            where environment = asked_environment and original_transaction_id = any (own)
+            union
+            select app_transaction_id
+            from account_claim
+            where environment = asked_environment and bundle_id = asked_bundle_id and app_account_token = asked_account
+                and original_transaction_id = any (own)
+            union
+            select identity
+            from account_app
+            where environment = asked_environment and bundle_id = asked_bundle_id and app_account_token = asked_account
+            union
+            select unnest(customer_ids)
+            from erased_account
+            where digest = account_digest(asked_environment, asked_bundle_id, asked_account)
+        ) as held (id)
+        where id is not null
+            and not exists (
+                select
+                from account_app other
+                where other.identity = id and other.environment = asked_environment and other.bundle_id = asked_bundle_id
+                    and other.app_account_token <> asked_account)
+            and not exists (
+                select
+                from account_claim other
+                where other.app_transaction_id = id and other.environment = asked_environment
+                    and other.bundle_id = asked_bundle_id and other.app_account_token <> asked_account)
+            and not exists (
+                select
+                from subscription purchase
+                where purchase.app_transaction_id = id and purchase.environment = asked_environment
+                    and purchase.bundle_id = asked_bundle_id
+                    and (
+                        purchase.owner_account_token <> asked_account
+                        or exists (
+                            select
+                            from account_claim other
+                            where other.environment = asked_environment
+                                and other.original_transaction_id = purchase.original_transaction_id
+                                and other.app_account_token <> asked_account))));
+    delete from usage_report
+    where environment = asked_environment and bundle_id = asked_bundle_id and original_transaction_id = any (concerned);
+    insert into erased_purchase (environment, original_transaction_id)
+    select asked_environment, unnest(own)
+    on conflict do nothing;
+    select *
+    into certificate
+    from detach_account(
+        new_id, asked_environment, asked_bundle_id, asked_account, asked_completely, now_at, topics_end_at);
+    if not found then
+        return;
+    end if;
+    return query
+        update erased_account
+        set customer_ids = ids
+        where id = certificate.id
+        returning *;
+end;
+$$;

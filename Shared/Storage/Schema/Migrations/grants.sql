@@ -29,7 +29,7 @@ declare
         'transaction', 'subscription', 'access_period', 'access', 'anomaly', 'lifecycle_gap', 'timeline', 'account_claim', 'sharing_policy',
         'chosen_account', 'purchase_transfer', 'product', 'recovery_request', 'recovery_answer', 'purchase_owner', 'purchase_account', 'account_version', 'account_access', 'price_consent',
         'renewal_switch', 'subscription_end', 'erased_account', 'webhook_endpoint', 'webhook_health', 'webhook_queue', 'webhook_delivery',
-        'refund_request', 'refund_answer', 'refund_policy', 'usage_report'];
+        'refund_request', 'refund_answer', 'refund_policy', 'usage_report', 'erased_purchase'];
     -- Everything but the keys and stored answers of the API, and what is between services only.
     console_reads constant text[] := array_remove(array_remove(api_reads, 'api_key'), 'api_cursor_secret') || array[
         'consumer_position', 'rejected', 'ingest_heartbeat', 'operator_action', 'conflicting_notification', 'recovery_request',

@@ -176,6 +176,53 @@ import Testing
         }
     }
 
+    @Test func `Withdrawals of a consent are compared with their payloads, and repaired while there is one`()
+        async throws
+    {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            var told = RebuildFixture.notifications(3, seed: 719)
+            for place in told.indices {
+                told[place].notificationType = "RESCIND_CONSENT"
+                (told[place].subtype, told[place].originalTransactionId, told[place].transactionId) = (nil, nil, nil)
+                told[place].decoded = Array(
+                    #"{"appData":{"signedAppTransactionInfo":{"appTransactionId":"7\#(place)"}}}"#.utf8)
+            }
+            try await RebuildFixture.apply(try RebuildFixture.entries(told), connection)
+            let clean = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            #expect(clean.code == 0, "\(clean.text) \(clean.errorOutput)")
+            let uuids = told.map { $0.notificationUUID.uuidString.lowercased() }
+            try await connection.run(
+                unsafeScript: """
+                    update notification set app_transaction_id = null where app_transaction_id in ('70', '72');
+                    delete from notification_payload where notification_uuid in ('\(uuids[1])', '\(uuids[2])')
+                    """)
+            let found = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            #expect(found.code == 1)
+            #expect(
+                found.text.contains(
+                    "notification Production \(uuids[0]): app_transaction_id is null, by its payload 70"),
+                "\(found.text)")
+            #expect(
+                found.text.contains("1 withdrawals of a consent (RESCIND_CONSENT) count for no customer"),
+                "\(found.text)")
+            let repaired = await CommandOutcome.of(["rebuild", "--repair", "--yes"], environment: database.environment)
+            #expect(repaired.code == 0, "\(repaired.text) \(repaired.errorOutput)")
+            #expect(repaired.text.contains("and 1 withdrawals of a consent, repaired"), "\(repaired.text)")
+            #expect(
+                try await Self.scalar(
+                    "select string_agg(app_transaction_id, ' ' order by app_transaction_id) as value from notification",
+                    connection) == "70 71")
+            #expect(
+                try await Self.auditLog(connection).map(\.subject) == [
+                    "withdrawal Production \(uuids[0]): notification"
+                ])
+            let again = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            #expect(again.code == 0, "\(again.text) \(again.errorOutput)")
+            await connection.close()
+        }
+    }
+
     @Test func `User without the rights is told which are missing before anything is done`() async throws {
         try await RebuildFixture.use(seed: 710) { connection, database async throws in
             let user = "rebuild_\(UUID().uuidString.prefix(8).lowercased())"

@@ -73,6 +73,7 @@ struct RefundFixture {
     func use(_ percentage: Int64?, minute: Double) async throws -> Bool {
         try await UsageReportStore(connection).add(
             RefundSubject.UsageReport(percentage: percentage), of: Self.key, among: nil, by: "key", at: Self.at(minute))
+            == .stored
     }
 
     func answerByHand(

@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Postgres
+import Refunds
 import TestSupport
 import Testing
 
@@ -20,6 +21,32 @@ import Testing
             #expect(try await store.delete(reportedBefore: RefundFixture.at(3), portion: 2) == 3)
             #expect(try await Self.percentages(fixture.connection) == [3, 4])
             #expect(try await store.delete(reportedBefore: RefundFixture.at(3)) == 0)
+        }
+    }
+
+    @Test(arguments: ErasureStore.Extent.allCases)
+    func `A report after an erasure is not stored, until another account has the purchase`(extent: ErasureStore.Extent)
+        async throws
+    {
+        try await RefundFixture.use { fixture async throws in
+            let certificate = try await ErasureStore(fixture.connection).forget(
+                RefundFixture.account, of: RefundFixture.app, in: .production, extent: extent, id: UUID(),
+                at: RefundFixture.at(6))
+            #expect(certificate != nil)
+            func report(_ percentage: Int64) async throws -> UsageReportStore.Added {
+                try await UsageReportStore(fixture.connection).add(
+                    .init(percentage: percentage), of: RefundFixture.key, among: nil, by: "key", at: RefundFixture.at(7)
+                )
+            }
+            #expect(try await report(7) == .erased)
+            #expect(try await Self.percentages(fixture.connection) == [])
+            let other = UUID().uuidString.lowercased()
+            try await fixture.apply("ONE_TIME_CHARGE", minute: 8) { entry in
+                entry.event?.transaction?.appAccountToken = other
+                entry.event?.transaction?.signedDate = RefundFixture.at(8)
+            }
+            #expect(try await report(8) == .stored)
+            #expect(try await Self.percentages(fixture.connection) == [8])
         }
     }
 

@@ -23,8 +23,8 @@ import WebhookDelivery
             // These are filled by the migrations, by the function that erases, and by triggers of another table.
             #expect(
                 Set(unfilled) == [
-                    "api_cursor_secret", "console_secret", "erased_account", "insight_month", "insight_position",
-                    "relay_arrival", "schema_migration",
+                    "api_cursor_secret", "console_secret", "erased_account", "erased_purchase", "insight_month",
+                    "insight_position", "relay_arrival", "schema_migration",
                 ])
         }
     }
