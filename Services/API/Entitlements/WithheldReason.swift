@@ -14,6 +14,8 @@ enum WithheldReason: Sendable, Equatable {
     case notClaimed
     /// Another account has it, and restores have moved it too often.
     case tooManyTransfers
+    /// As many other accounts as may claim one Apple account have sent evidence that is as strong.
+    case tooManyAccounts
 
     /// - Parameters:
     ///   - evidence: of the account's upload; nil where it has none.
@@ -36,6 +38,7 @@ enum WithheldReason: Sendable, Equatable {
         case .oldCopy: "oldCopy"
         case .notClaimed: "notClaimed"
         case .tooManyTransfers: "tooManyTransfers"
+        case .tooManyAccounts: "tooManyAccounts"
         }
     }
 
@@ -50,6 +53,9 @@ enum WithheldReason: Sendable, Equatable {
             "Call AppStore.sync() in the app and send the transactions that it then has: they are newly signed."
         case .tooManyTransfers:
             "An operator can choose the account with storekeeper customers choose; else restore it when 30 days have passed."
+        case .tooManyAccounts:
+            "Log in with an account that has it, or send deviceVerificationId, which is stronger evidence; a key with the scope "
+                + "purchases:assign assigns it, and storekeeper customers policy --most-accounts lets more accounts claim."
         case .notClaimed:
             "Send the signed transaction of the app; call AppStore.sync() where it has none. An id alone claims nothing."
         }

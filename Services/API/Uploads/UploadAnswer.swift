@@ -18,14 +18,20 @@ struct UploadAnswer {
     private let evidence: [String: ClaimEvidence]
     /// Of the purchases uploaded, those that other accounts have or that the account cannot claim by this upload.
     private let withheld: [String: WithheldReason]
+    /// What became of an app transaction; nil where there is none, and in a dry run.
+    private let app: AccountAppStore.Upload?
     /// The ids that the ledger gives to what was uploaded.
     private let parts: [UUID]
 
-    /// - Parameter account: nil where none uploads; then the answer is about the purchases uploaded.
+    /// - Parameters:
+    ///   - account: nil where none uploads; then the answer is about the purchases uploaded.
+    ///   - app: what became of an app transaction.
     init(
-        _ upload: Upload, _ preview: StatePreview, account: UUID?, definitions: EntitlementDefinitions
+        _ upload: Upload, _ preview: StatePreview, account: UUID?, app: AccountAppStore.Upload?,
+        definitions: EntitlementDefinitions
     ) {
         self.upload = upload
+        self.app = app
         parts = upload.uuids
         isNamed = account != nil
         self.account = AccountAccess(
@@ -39,10 +45,13 @@ struct UploadAnswer {
                 let id = key.originalTransactionId
                 if preview.isOwner(account, of: key) { evidence[id] = .apple }
                 guard !given.contains(key) else { continue }
-                withheld[id] =
-                    preview.refused.contains(key)
-                    ? .tooManyTransfers
-                    : WithheldReason(evidence[id], isTaken: preview.isTaken(key, from: account))
+                if preview.refused.contains(key) {
+                    withheld[id] = .tooManyTransfers
+                } else if preview.overclaimed.contains(key) {
+                    withheld[id] = .tooManyAccounts
+                } else {
+                    withheld[id] = WithheldReason(evidence[id], isTaken: preview.isTaken(key, from: account))
+                }
             }
         }
         self.evidence = evidence
@@ -116,6 +125,15 @@ struct UploadAnswer {
         json.endArray()
     }
 
+    /// Why the account does not claim what the purchase of the app gives; nil where it does.
+    private var appWithheld: WithheldReason? {
+        switch app {
+        case nil, .stored: nil
+        case .oldCopy: .oldCopy
+        case .tooManyAccounts: .tooManyAccounts
+        }
+    }
+
     /// Null where no account uploads, and of renewal information.
     private func claim(_ part: Upload.Accepted) -> String? {
         guard isNamed, !part.isA(.renewalInfo) else { return nil }
@@ -146,6 +164,8 @@ struct UploadAnswer {
             json.member("originalApplicationVersion", app.originalApplicationVersion)
             json.member("originalPurchaseDate", app.originalPurchaseDate?.milliseconds)
             json.member("preorderDate", app.preorderDate?.milliseconds)
+            json.member("withheld", appWithheld?.name)
+            json.member("nextStep", appWithheld?.nextStep)
             json.endObject()
         } else {
             json.member("app", nil as String?)

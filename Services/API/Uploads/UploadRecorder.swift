@@ -43,7 +43,8 @@ struct UploadRecorder: Sendable {
                 appAccountToken: $0, uploadedAt: upload.now, includesOwned: isRestore, evidence: upload.evidence)
         }
         let entries = upload.accepted.map(\.entry)
-        if let account, !isDryRun { try await keepApps(upload, of: account, isRestore: isRestore, request) }
+        var keptApp: AccountAppStore.Upload?
+        if let account, !isDryRun { keptApp = try await keepApps(upload, of: account, isRestore: isRestore, request) }
         var preview = try await database.withConnection { connection in
             try await StatePreviewStore(connection).preview(
                 of: entries, in: app, account: account, claiming: claim, at: upload.now)
@@ -67,7 +68,8 @@ struct UploadRecorder: Sendable {
                     + "30 days and stays where it is; an operator can choose the account with storekeeper customers choose."
             )
         }
-        let answer = UploadAnswer(upload, preview, account: account, definitions: definitions.current)
+        let answer = UploadAnswer(
+            upload, preview, account: account, app: keptApp, definitions: definitions.current)
         // Where Apple did not answer, the same upload may succeed later.
         if upload.accepted.isEmpty, !upload.rejected.isEmpty, !upload.rejected.contains(where: \.mayPass) {
             throw answer.unverified
@@ -119,9 +121,11 @@ struct UploadRecorder: Sendable {
     }
 
     /// What version of the app the account's customer first got. It is no purchase, so no state is made of it.
+    /// - Returns: what became of the last one; nil where there is none.
     private func keepApps(
         _ upload: Upload, of account: UUID, isRestore: Bool, _ request: APIRequest
-    ) async throws {
+    ) async throws -> AccountAppStore.Upload? {
+        var kept: AccountAppStore.Upload?
         let performer = try request.performer(
             reason: request.body?.root["assign"]?["reason"]?.string, at: upload.now)
         let scope = CoverageStore.App(upload.environment, upload.bundleId)
@@ -131,7 +135,7 @@ struct UploadRecorder: Sendable {
             else { continue }
             let identity = app.appTransactionId ?? Self.digest(app, in: upload.environment, of: account)
             let audit = Self.assignment(of: "app transaction \(identity)", to: account, by: performer, scope)
-            try await database.withConnection { connection in
+            kept = try await database.withConnection { connection in
                 try await AccountAppStore(connection).add(
                     AccountAppStore.AccountApp(
                         environment: upload.environment, bundleId: upload.bundleId, appAccountToken: account,
@@ -141,6 +145,7 @@ struct UploadRecorder: Sendable {
                     isRestore: isRestore, audit: evidence == .operator ? audit : nil)
             }
         }
+        return kept
     }
 
     /// The digest of what all signed texts about one purchase of the app have in common. Outside of Production all customers have it in common:

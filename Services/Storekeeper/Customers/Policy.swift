@@ -12,11 +12,13 @@ struct Policy: Subcommand {
         discussion: """
             Stored in the database, then applied to all purchases of the app in portions, with progress; after an \
             interruption state-updater applies the rest. Restores that were decided before stay as they are. With --dry-run \
-            nothing is set: it counts the purchases that would change their entitled account.
+            nothing is set: it counts the purchases that would change their entitled account. A further account's upload does not \
+            claim an Apple account that as many as --most-accounts claim with evidence as strong; claims that are stored stay.
 
             Examples:
               storekeeper customers policy --app com.example.app
               storekeeper customers policy --app com.example.app --environment Production lastRestoreWins --dry-run
+              storekeeper customers policy --app com.example.app allow --most-accounts 5
             """)
 
     @OptionGroup var database: DatabaseOptions
@@ -35,24 +37,33 @@ struct Policy: Subcommand {
     @Flag(help: "Let only restores with a device mark move purchases (see POST /v1/restores).")
     var needsDevice = false
 
+    @Option(help: "Number of accounts that may claim one Apple account, 1 to 1000 (default: 10).")
+    var mostAccounts: Int?
+
     @Flag(help: "Count the purchases whose entitled account would change; set nothing.")
     var dryRun = false
 
     func validate() throws {
         if dryRun, policy == nil { throw ValidationError("--dry-run needs the policy to try") }
         if needsDevice, policy == nil { throw ValidationError("--needs-device needs the policy to set") }
+        guard let mostAccounts else { return }
+        if policy == nil { throw ValidationError("--most-accounts needs the policy to set") }
+        guard (1...1000).contains(mostAccounts) else { throw ValidationError("--most-accounts is 1 to 1000") }
     }
 
     func run(in context: CommandContext) async throws {
         let connection = try database.connection(for: "customers", in: context)
         try await KnownAppsWarning(connection: connection).warn(about: app, in: context)
         let store = SharingStore(connection)
+        let most = mostAccounts ?? SharingPolicy.mostAccounts
         var answers: [Answer] = []
         for environment in environment.map({ [$0] }) ?? [.production, .sandbox] {
             var answer = Answer(
-                app: app, environment: environment.rawValue, policy: "", needsDevice: false, isDefault: false)
+                app: app, environment: environment.rawValue, policy: "", needsDevice: false, mostAccounts: most,
+                isDefault: false)
             if let policy, dryRun {
-                let trial = try await store.trial(of: policy, for: app, in: environment)
+                let trial = try await store.trial(
+                    of: policy, mostAccounts: most, for: app, in: environment)
                 answer.trial = Answer.Trial(
                     policy: policy.rawValue, moved: trial.moved.count, shared: trial.shared,
                     examples: trial.moved.prefix(5).map(\.originalTransactionId))
@@ -61,7 +72,8 @@ struct Policy: Subcommand {
                     of: CoverageStore.App(environment, app))
                 let display = ProgressDisplay()
                 var progress = ProgressLine(noun: "purchases decided", total: total, done: 0, elapsed: .zero)
-                let operation = SetPolicy(policy, needsDevice: needsDevice, of: app, in: environment)
+                let operation = SetPolicy(
+                    policy, needsDevice: needsDevice, mostAccounts: most, of: app, in: environment)
                 try await operation.perform(on: connection, by: try audit.performer(in: context)) { portion in
                     progress.done = min(total, progress.done + portion.purchases)
                     if total > 1000 { display.show(progress, isLast: portion.purchases == 0) }
@@ -69,8 +81,8 @@ struct Policy: Subcommand {
             }
             let stored = try await store.rules()[CoverageStore.App(environment, app)]
             let rule = stored ?? SharingStore.Rule()
-            (answer.policy, answer.needsDevice, answer.isDefault) = (
-                rule.policy.rawValue, rule.needsDevice, stored == nil
+            (answer.policy, answer.needsDevice, answer.mostAccounts, answer.isDefault) = (
+                rule.policy.rawValue, rule.needsDevice, rule.mostAccounts, stored == nil
             )
             answers.append(answer)
         }
@@ -91,13 +103,17 @@ struct Policy: Subcommand {
         var environment: String
         var policy: String
         var needsDevice: Bool
+        var mostAccounts: Int
         var isDefault: Bool
         var trial: Trial?
 
         var text: String {
+            let limit =
+                mostAccounts == SharingPolicy.mostAccounts
+                ? "" : ", at most \(mostAccounts) account\(mostAccounts == 1 ? "" : "s") on one Apple account"
             let now =
                 "\(app.escaped) \(environment): \(policy)\(needsDevice ? ", restores need a device mark" : "")"
-                + (isDefault ? " (the default)" : "")
+                + limit + (isDefault ? " (the default)" : "")
             guard let trial else { return now }
             let examples = trial.examples.isEmpty ? "" : ", such as \(trial.examples.joined(separator: ", "))"
             return

@@ -10,19 +10,29 @@ import Subscriptions
 package struct SetPolicy: Sendable {
     let policy: SharingPolicy
     let needsDevice: Bool
+    let mostAccounts: Int
     let bundleId: String
     let environment: StoreEnvironment
 
-    /// - Parameter needsDevice: whether a restore needs a device mark to move a purchase.
-    package init(_ policy: SharingPolicy, needsDevice: Bool, of bundleId: String, in environment: StoreEnvironment) {
+    /// - Parameters:
+    ///   - needsDevice: whether a restore needs a device mark to move a purchase.
+    ///   - mostAccounts: the number of accounts that may claim one Apple account, 1 to 1000.
+    package init(
+        _ policy: SharingPolicy, needsDevice: Bool, mostAccounts: Int, of bundleId: String,
+        in environment: StoreEnvironment
+    ) {
         self.policy = policy
         self.needsDevice = needsDevice
+        self.mostAccounts = mostAccounts
         self.bundleId = bundleId
         self.environment = environment
     }
 
     /// As in the audit log.
-    package var name: String { "customers policy \(policy.rawValue)\(needsDevice ? " --needs-device" : "")" }
+    package var name: String {
+        "customers policy \(policy.rawValue)\(needsDevice ? " --needs-device" : "")"
+            + (mostAccounts == SharingPolicy.mostAccounts ? "" : " --most-accounts \(mostAccounts)")
+    }
 
     /// The policy and its row of the audit log are written both or neither. After an interruption state-updater applies the rest.
     /// - Parameter progress: is told of each portion of purchases.
@@ -31,7 +41,8 @@ package struct SetPolicy: Sendable {
         progress: (PolicyApplication.Portion) -> Void = { _ in }
     ) async throws {
         try await SharingStore(connection).setPolicy(
-            policy, needsDevice: needsDevice, of: bundleId, in: environment, at: performer.now,
+            policy, needsDevice: needsDevice, mostAccounts: mostAccounts, of: bundleId, in: environment,
+            at: performer.now,
             audit: performer.action(
                 name, on: "\(bundleId) \(environment.rawValue)", about: OperatorAction.About(environment, bundleId)),
             progress: progress)

@@ -59,6 +59,16 @@ package struct AccountAppStore: Sendable {
         package var isEntitled: Bool
     }
 
+    /// What became of an upload.
+    package enum Upload: Sendable {
+        /// It is stored; the account may use what the purchase of the app gives where the policy says so.
+        case stored
+        /// It is an old copy, and another account has uploaded the app transaction.
+        case oldCopy
+        /// As many other accounts as may claim one Apple account have evidence that is as strong.
+        case tooManyAccounts
+    }
+
     /// In place of a purchase.
     private static func key(of identity: String, in environment: StoreEnvironment) -> SubscriptionKey {
         SubscriptionKey(environment: environment, originalTransactionId: TransferStore.appPrefix + identity)
@@ -74,7 +84,8 @@ package struct AccountAppStore: Sendable {
     /// - Parameters:
     ///   - isRestore: whether the customer asked for it, which moves it where the policy of the app says so.
     ///   - audit: the entry of the audit log, written where the account gets it newly, with more evidence or with a date that it lacked, or it moves.
-    package func add(_ app: AccountApp, isRestore: Bool, audit: OperatorAction? = nil) async throws {
+    @discardableResult
+    package func add(_ app: AccountApp, isRestore: Bool, audit: OperatorAction? = nil) async throws -> Upload {
         let scope = CoverageStore.App(app.environment, app.bundleId)
         try await repeating {
             try await connection.transaction { transaction in
@@ -88,9 +99,12 @@ package struct AccountAppStore: Sendable {
                 let since = max(app.recordedAt, last.addingTimeInterval(0.001))
                 let made = app.claim(since: since)
                 let others = claims.contains { $0.appAccountToken != made.appAccountToken }
-                if made.evidence == .old, others { return }
-                let transfer =
-                    isRestore ? inputs.accounts.first.flatMap { Self.transfer(made, $0, inputs) } : nil
+                if made.evidence == .old, others { return .oldCopy }
+                let known = inputs.accounts.first
+                let transfer = isRestore ? known.flatMap { Self.transfer(made, $0, inputs) } : nil
+                let isAdmitted =
+                    known?.admits(made, most: inputs.rule.mostAccounts, chosen: inputs.chosen) ?? true
+                if !isAdmitted, transfer?.outcome != .accepted { return .tooManyAccounts }
                 let written = try transaction.pipeline(
                     [
                         Command(
@@ -102,6 +116,7 @@ package struct AccountAppStore: Sendable {
                 if let audit, written[0].affected > 0 || transfer?.outcome == .accepted {
                     _ = try transaction.pipeline([OperatorActionStore.command(recording: [audit])])
                 }
+                return .stored
             }
         }
     }

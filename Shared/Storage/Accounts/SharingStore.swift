@@ -29,10 +29,15 @@ public struct SharingStore: Sendable {
         package var policy: SharingPolicy
         /// Whether a restore needs a device mark to move a purchase.
         package var needsDevice: Bool
+        /// The number of accounts that may claim one Apple account by uploads, and may use it by `allow`.
+        package var mostAccounts: Int
 
-        package init(policy: SharingPolicy = .standard, needsDevice: Bool = false) {
+        package init(
+            policy: SharingPolicy = .standard, needsDevice: Bool = false, mostAccounts: Int = SharingPolicy.mostAccounts
+        ) {
             self.policy = policy
             self.needsDevice = needsDevice
+            self.mostAccounts = mostAccounts
         }
     }
 
@@ -46,7 +51,8 @@ public struct SharingStore: Sendable {
                 try StoreEnvironment(stored: row.value("environment")), try row.value("bundle_id"))
             rules[app] = Rule(
                 policy: SharingPolicy(rawValue: try row.value("policy")) ?? .standard,
-                needsDevice: try row.value("needs_device"))
+                needsDevice: try row.value("needs_device"),
+                mostAccounts: Int(try row.value("most_accounts", as: Int32.self)))
         }
     }
 
@@ -59,11 +65,13 @@ public struct SharingStore: Sendable {
     /// stay as they are. After an interruption the state-updater applies it to the rest.
     /// - Parameters:
     ///   - needsDevice: whether a restore needs a device mark to move a purchase.
+    ///   - mostAccounts: the number of accounts that may claim one Apple account, 1 to 1000. Claims that are stored stay.
     ///   - audit: a row of the audit log, written in the same transaction as the policy.
     ///   - progress: is told of each portion.
     public func setPolicy(
-        _ policy: SharingPolicy, needsDevice: Bool = false, of bundleId: String, in environment: StoreEnvironment,
-        at time: Date, audit: OperatorAction? = nil, progress: (PolicyApplication.Portion) -> Void = { _ in }
+        _ policy: SharingPolicy, needsDevice: Bool = false, mostAccounts: Int = SharingPolicy.mostAccounts,
+        of bundleId: String, in environment: StoreEnvironment, at time: Date, audit: OperatorAction? = nil,
+        progress: (PolicyApplication.Portion) -> Void = { _ in }
     ) async throws {
         try await repeating {
             try await connection.transaction { transaction in
@@ -71,7 +79,7 @@ public struct SharingStore: Sendable {
                 _ = try transaction.pipeline([
                     Command(
                         Self.setPolicy, environment.rawValue, bundleId, policy.rawValue, time, needsDevice,
-                        policy == .standard),
+                        policy == .standard, Int32(mostAccounts)),
                     OwnershipLock.all(of: CoverageStore.App(environment, bundleId)),
                 ])
                 if let audit { _ = try transaction.pipeline([OperatorActionStore.command(recording: [audit])]) }
@@ -168,26 +176,34 @@ public struct SharingStore: Sendable {
 
     static let policies = Statement(
         "sharing-policies",
-        "select environment::text as environment, bundle_id, policy, needs_device from sharing_policy")
+        "select environment::text as environment, bundle_id, policy, needs_device, most_accounts from sharing_policy")
 
     static let policy = Statement(
         "sharing-policy",
         """
-        select environment::text as environment, bundle_id, policy, needs_device
+        select environment::text as environment, bundle_id, policy, needs_device, most_accounts
         from sharing_policy
         where environment = $1::text::store_environment and bundle_id = $2::text
         """)
 
-    /// A device mark decides about later restores alone, and without a row the standard policy was applied.
+    /// A device mark decides about later restores alone, the number of accounts about those that share by `allow`, and without a row
+    /// the standard policy was applied.
     static let setPolicy = Statement(
         "sharing-set-policy",
         """
-        insert into sharing_policy as known (environment, bundle_id, policy, decided_at, needs_device, is_applied)
-        values ($1::text::store_environment, $2::text, $3::text, $4::timestamptz, $5::boolean, $6::boolean)
+        insert into sharing_policy as known (
+            environment, bundle_id, policy, decided_at, needs_device, is_applied, most_accounts)
+        values ($1::text::store_environment, $2::text, $3::text, $4::timestamptz, $5::boolean, $6::boolean, $7::integer)
         on conflict (environment, bundle_id) do update
         set policy = excluded.policy, decided_at = excluded.decided_at, needs_device = excluded.needs_device,
-            is_applied = known.is_applied and known.policy = excluded.policy,
-            applied_purchase = case when known.policy = excluded.policy then known.applied_purchase end
+            most_accounts = excluded.most_accounts,
+            is_applied = known.is_applied and known.policy = excluded.policy
+                and (known.most_accounts = excluded.most_accounts or excluded.policy <> 'allow'),
+            applied_purchase = case
+                when known.policy = excluded.policy
+                    and (known.most_accounts = excluded.most_accounts or excluded.policy <> 'allow')
+                then known.applied_purchase
+            end
         """)
 
     static let chosen = Statement(

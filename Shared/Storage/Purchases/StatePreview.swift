@@ -30,6 +30,9 @@ public struct StatePreview: Sendable {
     public let claims: [AccountClaim]
     /// The purchases that the uploading account restores from others, moved or not.
     package let transfers: [TransferStore.Transfer]
+    /// The purchases that the uploading account does not claim, because as many other accounts as may claim their Apple account have
+    /// evidence that is as strong.
+    package let overclaimed: Set<SubscriptionKey>
     /// Whether the account of the preview was erased: it gets no claims again.
     public let isAccountErased: Bool
 
@@ -113,13 +116,25 @@ public struct StatePreview: Sendable {
             let last = stored.claims.filter { $0.evidence != .apple && keys.contains($0.key) }.map(\.since).max()
             for key in keys { latest[key] = last }
         }
-        let made = Array(ofApp.filter(\.isNamed)).compactMap { purchase in
+        let moving = Set(restored.filter { $0.outcome == .accepted }.map(\.key))
+        let possible = Array(ofApp.filter(\.isNamed)).compactMap { purchase in
             claim?.made(on: purchase, after: latest[purchase.subscription.key])
         }.filter { made in
             guard !refused.contains(made.key) else { return false }
             return made.evidence != .old
                 || !before.contains { $0.keys.contains(made.key) && $0.concernsOthers(than: made.appAccountToken) }
         }
+        // By the strongest claim for all purchases of an Apple account, so that the same upload once more claims no others.
+        let overclaimed = before.reduce(into: Set<SubscriptionKey>()) { overclaimed, account in
+            let keys = Set(account.keys)
+            let claimed = possible.filter { keys.contains($0.key) }
+            guard let strongest = claimed.min(by: { $0.evidence < $1.evidence }), moving.isDisjoint(with: keys),
+                !account.admits(strongest, most: stored.rule.mostAccounts, chosen: stored.chosen)
+            else { return }
+            overclaimed.formUnion(claimed.map(\.key))
+        }
+        let made = possible.filter { !overclaimed.contains($0.key) }
+        self.overclaimed = overclaimed
         // Apps send again what they have sent before: that needs no locks and writes nothing.
         claims = made.filter { claim in !stored.claims.contains { $0.includes(claim) } }
         inputs.claims += made

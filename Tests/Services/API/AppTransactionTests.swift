@@ -4,6 +4,7 @@ import Foundation
 import Postgres
 import Storage
 import StrictJSON
+import Subscriptions
 import TestSupport
 import Testing
 
@@ -73,11 +74,34 @@ struct AppTransactionTests {
         }
     }
 
+    @Test func `An app transaction serves as many accounts as the policy lets, and says to others what to do (O6)`()
+        async throws
+    {
+        try await UploadFixture.with { fixture in
+            let connection = TestDatabase.connection(fixture.api.database)
+            try await SharingStore(connection).setPolicy(
+                .allow, mostAccounts: 2, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+            await connection.close()
+            let accounts = (0..<4).map { _ in UUID() }
+            var withheld: [String?] = []
+            for account in accounts {
+                let answer = try await Self.upload(
+                    "700000000000000001", signed: UploadFixture.now, of: account, fixture)
+                withheld.append(answer.json?["app"]?["withheld"]?.string)
+                let step = answer.json?["app"]?["nextStep"]?.string
+                #expect((step == nil) == (withheld.last == .some(nil)))
+            }
+            #expect(withheld == [nil, nil, "tooManyAccounts", "tooManyAccounts"])
+            #expect(try await Self.entitled(fixture) == Set(accounts.prefix(2)))
+        }
+    }
+
     /// A second after what was before.
+    @discardableResult
     private static func upload(
         _ identity: String?, signed date: Date, of account: UUID, in environment: AppStoreEnvironment = .production,
         by key: String? = nil, preordered preorder: Date? = nil, _ fixture: UploadFixture
-    ) async throws {
+    ) async throws -> RunningAPI.Answer {
         var app = AppTransaction()
         app.preorderDate = preorder
         app.receiptType = environment
@@ -94,6 +118,7 @@ struct AppTransactionTests {
             json.member("signedAppTransaction", text)
         }
         #expect(answer.accepted == 1)
+        return answer
     }
 
     /// - Parameter identity: nil means any.

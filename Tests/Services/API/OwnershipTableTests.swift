@@ -66,7 +66,8 @@ import Testing
         try await UploadFixture.with { fixture in
             let connection = TestDatabase.connection(fixture.api.database)
             try await SharingStore(connection).setPolicy(
-                policy, needsDevice: needsDevice, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+                policy, needsDevice: needsDevice, mostAccounts: 1000, of: ForgeryMaterial.bundleId, in: .production,
+                at: UploadFixture.now)
             for (index, cell) in Self.cells(policy, needsDevice: needsDevice).enumerated() {
                 let id = "\(2_000_000_000_000_000 + index)"
                 let (first, others) = (UUID(), (0..<Self.requests).map { _ in UUID() })

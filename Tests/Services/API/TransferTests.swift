@@ -181,6 +181,53 @@ struct TransferTests {
         }
     }
 
+    @Test func `Of 20 accounts that upload one purchase at once as many claim it as the policy lets (O6)`() async throws
+    {
+        try await UploadFixture.with { fixture in
+            let connection = TestDatabase.connection(fixture.api.database)
+            try await SharingStore(connection).setPolicy(
+                .allow, mostAccounts: 3, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+            let signed = try fixture.transaction()
+            try await fixture.apply([fixture.received(signed)])
+            let accounts = (0..<20).map { _ in UUID() }
+            let answers = try await withThrowingTaskGroup(of: RunningAPI.Answer.self) { group in
+                for account in accounts {
+                    group.addTask { try await fixture.upload([signed], of: account) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.allSatisfy { $0.status == 200 && $0.claims == ["signed"] })
+            #expect(answers.count { $0.access.contains("monthly") } == 3)
+            let refused = answers.filter { $0.access == "[]" }.compactMap { $0.json?["withheld"]?.elements.first }
+            #expect(refused.count == 17 && refused.allSatisfy { $0["reason"]?.string == "tooManyAccounts" })
+            #expect(refused.first?["nextStep"]?.string?.contains("deviceVerificationId") == true)
+            func claims() async throws -> Int {
+                try await CustomerStore(connection).claims(of: ForgeryMaterial.bundleId, in: .production).count
+            }
+            #expect(try await claims() == 3)
+            // Stronger evidence is not kept out, and neither is the account that Apple names.
+            fixture.api.clock.advance(by: 1)
+            try await fixture.api.keys.turn()
+            let assigned = UUID()
+            let answer = try await fixture.post { json in
+                json.member("appAccountToken", assigned.uuidString)
+                json.beginObject("assign")
+                json.member("reason", "a customer of ours")
+                json.endObject()
+                json.beginArray("signedTransactions")
+                json.element(String(decoding: signed, as: UTF8.self))
+                json.endArray()
+            }
+            #expect(answer.access.contains("monthly"))
+            #expect(try await claims() == 4)
+            let named = try fixture.transaction(of: Self.owner) {
+                $0.signedDate = UploadFixture.now.addingTimeInterval(1)
+            }
+            #expect(try await fixture.upload([named], of: Self.owner).access.contains("monthly"))
+            await connection.close()
+        }
+    }
+
     @Test func `A restore that was refused moves nothing when the policy changes (O4)`() async throws {
         try await Self.with { fixture, _, signed in
             let connection = TestDatabase.connection(fixture.api.database)

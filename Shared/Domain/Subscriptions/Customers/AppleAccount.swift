@@ -20,6 +20,8 @@ public struct AppleAccount: Sendable, Equatable {
     private let moved: [SubscriptionKey: String]
     /// The accounts that claim the purchases, with any evidence.
     private let claimants: [SubscriptionKey: Set<String>]
+    /// The strongest evidence of each account that claims one of the purchases.
+    private let evidence: [String: ClaimEvidence]
     private let bundleId: String
 
     /// Whether several of the app's accounts use one Apple account; operators are shown every such account.
@@ -30,19 +32,24 @@ public struct AppleAccount: Sendable, Equatable {
     /// A purchase whose newest transaction names an account belongs to that account. The policy decides about purchases
     /// that name none, and about further accounts where it lets all share. A restore that was accepted moved a purchase until it
     /// is bought again by a transaction that names an account.
-    /// - Parameter chosen: accounts of the app that an operator has chosen. Where one of them uses this Apple account, only
-    ///   the chosen ones are entitled, and the policy does not count.
+    /// - Parameters:
+    ///   - most: the number of accounts that share by the policy `allow`; the one that Apple names is always among them.
+    ///   - chosen: accounts of the app that an operator has chosen. Where one of them uses this Apple account, only
+    ///     the chosen ones are entitled, and the policy does not count.
     public func entitledTokens(
-        to purchase: SubscriptionKey, _ policy: SharingPolicy, chosen: Set<String> = []
+        to purchase: SubscriptionKey, _ policy: SharingPolicy, most: Int = SharingPolicy.mostAccounts,
+        chosen: Set<String> = []
     ) -> [String] {
-        decision(on: purchase, policy, chosen: chosen).entitled
+        decision(on: purchase, policy, most: most, chosen: chosen).entitled
     }
 
     /// The app's accounts that own, claim or may use the purchases, and why each may use them or may not. The entitled ones of a
-    /// purchase come first, in the order of ``entitledTokens(to:_:chosen:)``.
-    public func accounts(_ policy: SharingPolicy, chosen: Set<String> = []) -> [PurchaseAccount] {
+    /// purchase come first, in the order of ``entitledTokens(to:_:most:chosen:)``.
+    public func accounts(
+        _ policy: SharingPolicy, most: Int = SharingPolicy.mostAccounts, chosen: Set<String> = []
+    ) -> [PurchaseAccount] {
         keys.flatMap { purchase in
-            let (entitled, because, others) = decision(on: purchase, policy, chosen: chosen)
+            let (entitled, because, others) = decision(on: purchase, policy, most: most, chosen: chosen)
             let (owner, users) = (owners[purchase], users(of: purchase))
             let rest = claimants[purchase, default: []].union([owner].compactMap(\.self)).subtracting(entitled)
             return entitled.map { token in
@@ -57,7 +64,7 @@ public struct AppleAccount: Sendable, Equatable {
     /// The entitled accounts, the rule that entitles them, and why the other users are not entitled. The numbers of the rules are
     /// those of the library's documentation.
     private func decision(
-        on purchase: SubscriptionKey, _ policy: SharingPolicy, chosen: Set<String>
+        on purchase: SubscriptionKey, _ policy: SharingPolicy, most: Int, chosen: Set<String>
     ) -> (entitled: [String], because: PurchaseAccount.Reason, others: PurchaseAccount.Reason) {
         let (owner, users) = (owners[purchase], users(of: purchase))
         // W1
@@ -66,7 +73,10 @@ public struct AppleAccount: Sendable, Equatable {
         // W2
         if policy != .allow, let account = moved[purchase] { return ([account], .moved, .movedAway) }
         // W3
-        if policy == .allow, users.count > 1 { return (users, .shared, .oldCopy) }
+        if policy == .allow, users.count > 1 {
+            let first = Array(users.prefix(most))
+            return (first + [owner].compactMap(\.self).filter { !first.contains($0) }, .shared, .otherClaim)
+        }
         // W4
         if let owner { return ([owner], .owner, .otherOwner) }
         // W5
@@ -84,6 +94,17 @@ public struct AppleAccount: Sendable, Equatable {
         _ token: String, of purchase: SubscriptionKey, mayUse: Bool, _ because: PurchaseAccount.Reason
     ) -> PurchaseAccount {
         PurchaseAccount(key: purchase, bundleId: bundleId, appAccountToken: token, mayUse: mayUse, because: because)
+    }
+
+    /// Whether a claim by an upload counts: not where as many other accounts as may claim this Apple account have evidence that is as
+    /// strong. An account that Apple names, that has as strong a claim, or that an operator assigned or chose, is never kept out.
+    /// - Parameter most: the number of accounts that may claim the Apple account.
+    package func admits(_ claim: AccountClaim, most: Int, chosen: Set<String>) -> Bool {
+        let token = claim.appAccountToken
+        if claim.evidence <= .operator || chosen.contains(token) { return true }
+        if let held = evidence[token], held <= claim.evidence { return true }
+        if owners.values.contains(token) || moved.values.contains(token) { return true }
+        return evidence.count { $0.key != token && $0.value <= claim.evidence } < most
     }
 
     /// Whether an account of the app claims or owns one of the purchases.
@@ -149,6 +170,7 @@ public struct AppleAccount: Sendable, Equatable {
         for claim in claims where first[claim.appAccountToken].map(claim.isBefore) ?? true {
             first[claim.appAccountToken] = claim
         }
+        evidence = first.mapValues(\.evidence)
         let named = Set(owners.values)
         let ordered = first.values.sorted { left, right in
             if left.isBefore(right) || right.isBefore(left) { return left.isBefore(right) }

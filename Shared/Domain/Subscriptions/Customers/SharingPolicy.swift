@@ -1,6 +1,6 @@
 /// Which of an app's accounts are entitled where several use one Apple account.
 ///
-/// An operator's choice for one Apple account overrides it, see ``AppleAccount/entitledTokens(to:_:chosen:)``.
+/// An operator's choice for one Apple account overrides it, see ``AppleAccount/entitledTokens(to:_:most:chosen:)``.
 public enum SharingPolicy: String, Sendable, Hashable, CaseIterable {
     /// The account with the strongest evidence is entitled, of equal evidence the one that claimed first.
     case firstWins
@@ -16,4 +16,8 @@ public enum SharingPolicy: String, Sendable, Hashable, CaseIterable {
     /// The default of an app without configuration. The account that bought keeps its access, and no account gains access
     /// by signing in with another customer's Apple account; `refuse` would deny buyers, `allow` would give access away.
     public static let standard = SharingPolicy.firstWins
+
+    /// The number of the app's accounts that may claim one Apple account by uploads, and may use it by `allow`, where no other number
+    /// is configured: more than one customer has, and fewer than a passed-around copy would reach.
+    public static let mostAccounts = 10
 }

@@ -16,9 +16,10 @@ struct OwnershipInputs: Sendable {
 
     var accounts: [AppleAccount] { AppleAccount.all(in: claims, purchases: purchases, moves: moves) }
 
-    /// - Parameter policy: nil means the policy of the app.
-    func decided(by policy: SharingPolicy? = nil) -> [PurchaseAccount] {
-        accounts.flatMap { $0.accounts(policy ?? rule.policy, chosen: chosen) }
+    /// - Parameter other: nil means the rule of the app.
+    func decided(by other: SharingStore.Rule? = nil) -> [PurchaseAccount] {
+        let rule = other ?? self.rule
+        return accounts.flatMap { $0.accounts(rule.policy, most: rule.mostAccounts, chosen: chosen) }
     }
 
     /// Apple's ids of the customers.

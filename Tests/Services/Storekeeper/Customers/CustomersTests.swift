@@ -87,6 +87,33 @@ import Testing
         }
     }
 
+    @Test func `Policy says how many accounts may claim one Apple account, and those beyond share no longer`()
+        async throws
+    {
+        try await Self.use { _, environment async throws in
+            let policy = ["customers", "policy", "--app", Self.app, "--environment", "Production"]
+            func text(_ arguments: [String]) async -> String {
+                await CommandOutcome.of(policy + arguments, environment: environment).text
+            }
+            #expect(await text(["allow"]) == "com.example.app Production: allow")
+            #expect(try await Self.shared(environment).map(\.isEntitled) == [true, true])
+            #expect(
+                await text(["allow", "--most-accounts", "1", "--dry-run"]) == """
+                    com.example.app Production: allow; with allow 2 of 2 purchases on shared Apple accounts would change their \
+                    entitled account, such as 0, 1
+                    """)
+            #expect(
+                await text(["allow", "--most-accounts", "1"])
+                    == "com.example.app Production: allow, at most 1 account on one Apple account")
+            #expect(try await Self.shared(environment).map(\.isEntitled) == [true, false])
+            #expect(await text(["allow"]) == "com.example.app Production: allow")
+            #expect(try await Self.shared(environment).map(\.isEntitled) == [true, true])
+            for wrong in [["--most-accounts", "3"], ["allow", "--most-accounts", "0"]] {
+                #expect(await CommandOutcome.of(policy + wrong, environment: environment).code == 64)
+            }
+        }
+    }
+
     @Test func `Policy can be tried without being set, for one environment`() async throws {
         try await Self.use { _, environment async throws in
             let tried = await CommandOutcome.of(

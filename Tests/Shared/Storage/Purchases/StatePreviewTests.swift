@@ -82,7 +82,9 @@ import Testing
         let ledger = LedgerStore(connection)
         let sharing = SharingStore(connection)
         let policy = SharingPolicy.allCases.randomElement(using: &generator) ?? .standard
-        try await sharing.setPolicy(policy, of: scenario.app, in: .production, at: Fixtures.now)
+        try await sharing.setPolicy(
+            policy, mostAccounts: .random(in: 1...5, using: &generator), of: scenario.app, in: .production,
+            at: Fixtures.now)
         if Bool.random(using: &generator) {
             try await sharing.choose(
                 scenario.tokens[0].uuidString, of: scenario.app, in: .production, at: Fixtures.now)

@@ -180,6 +180,38 @@ import Testing
         #expect(Self.entitled(Self.accounts([old, second, fresh]), to: "1", policy) == ["fresh"])
     }
 
+    @Test func `Of the accounts that share an Apple account as many are served as may claim it, and the owner (O6)`() {
+        var owned = Sample.period()
+        owned.appAccountToken = "owner"
+        let purchase = OwnedPurchase(Sample.purchase("1", owned).subscription)
+        var claims = (1...5).map { Self.claim("1", "\($0)", since: Double($0)) }
+        claims[4].evidence = .device
+        let accounts = AppleAccount.all(in: claims, purchases: [purchase])
+        #expect(accounts.count == 1)
+        #expect(accounts.first?.entitledTokens(to: Sample.key("1"), .allow, most: 3) == ["5", "1", "2", "owner"])
+        let denied = accounts.first?.accounts(.allow, most: 3).filter { !$0.mayUse } ?? []
+        #expect(denied.map(\.appAccountToken) == ["3", "4"] && denied.allSatisfy { $0.because == .otherClaim })
+    }
+
+    @Test func `An upload claims an Apple account unless as many others as may have evidence as strong`() throws {
+        var owned = Sample.period()
+        owned.appAccountToken = "owner"
+        let purchase = OwnedPurchase(Sample.purchase("1", owned).subscription)
+        let claims = (1...3).map { Self.claim("1", "\($0)", since: Double($0)) }
+        let account = try #require(AppleAccount.all(in: claims, purchases: [purchase]).first)
+        func admits(_ token: String, _ evidence: ClaimEvidence, most: Int = 3, chosen: Set<String> = []) -> Bool {
+            var claim = Self.claim("1", token, since: 9)
+            claim.evidence = evidence
+            return account.admits(claim, most: most, chosen: chosen)
+        }
+        #expect(!admits("4", .signed) && !admits("4", .old) && admits("4", .signed, most: 4))
+        #expect(admits("4", .device) && admits("4", .operator, most: 1))
+        // Those that are in, that Apple names, and that an operator chose.
+        #expect(
+            admits("1", .signed) && admits("1", .old) && admits("owner", .signed) && admits("4", .signed, chosen: ["4"])
+        )
+    }
+
     @Test func `A purchase that another account resubscribed belongs to that account`() {
         var renewed = Sample.period("9", from: 40, to: 70)
         renewed.appAccountToken = "bert"

@@ -13,7 +13,7 @@ import Testing
         for number in 0..<Self.count {
             let life = OwnershipLife.life(seed: Self.seed &* 1_000_003 &+ number)
             let decided = AppleAccount.all(in: life.claims, purchases: life.purchases, moves: life.moves)
-                .flatMap { $0.accounts(life.policy, chosen: life.chosen) }
+                .flatMap { $0.accounts(life.policy, most: life.most, chosen: life.chosen) }
             for one in decided { reasons[one.because, default: 0] += 1 }
             let expected = life.answer()
             guard Set(decided) != expected || decided.count != expected.count else { continue }
@@ -28,7 +28,8 @@ import Testing
             let life = OwnershipLife.life(seed: Self.seed &* 1_000_003 &+ number)
             for account in AppleAccount.all(in: life.claims, purchases: life.purchases, moves: life.moves) {
                 let users = Dictionary(
-                    grouping: account.accounts(life.policy, chosen: life.chosen).filter(\.mayUse), by: \.key)
+                    grouping: account.accounts(life.policy, most: life.most, chosen: life.chosen).filter(\.mayUse),
+                    by: \.key)
                 for (key, users) in users where users.count > 1 {
                     let isAllowed = users.allSatisfy { $0.because == .chosen } || life.policy == .allow
                     #expect(isAllowed, "life \(number), purchase \(key)")

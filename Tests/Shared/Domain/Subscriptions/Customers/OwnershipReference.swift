@@ -12,6 +12,8 @@ struct OwnershipReference {
     var moves: [PurchaseMove] = []
     var policy = SharingPolicy.standard
     var chosen: Set<String> = []
+    /// The number of accounts that share by `allow`.
+    var most = SharingPolicy.mostAccounts
 
     func answer() -> Set<PurchaseAccount> {
         var found: Set<PurchaseAccount> = []
@@ -71,7 +73,11 @@ struct OwnershipReference {
             return holder == token ? (true, .moved) : denied(.movedAway)
         }
         // W3, W4, W5
-        if policy == .allow, users.count > 1, users.contains(token) { return (true, owner == token ? .owner : .shared) }
+        if policy == .allow, users.count > 1, users.contains(token) {
+            if owner == token { return (true, .owner) }
+            let earlier = counting.count { $0 != token && comes($0, before: token, in: group) }
+            return earlier < most ? (true, .shared) : denied(.otherClaim)
+        }
         if let owner { return owner == token ? (true, .owner) : denied(.otherOwner) }
         if counting.count == 1 { return counting.contains(token) ? (true, .claim) : denied(.otherClaim) }
         // W6, W7
@@ -118,6 +124,7 @@ struct OwnershipLife {
         func day() -> Date { Sample.day(Double(Int.random(in: 0..<6, using: &generator))) }
         var life = OwnershipReference()
         life.policy = SharingPolicy.allCases.randomElement(using: &generator) ?? .standard
+        life.most = .random(in: 1...5, using: &generator)
         life.chosen = Set(tokens.filter { _ in Int.random(in: 0..<8, using: &generator) == 0 })
         for id in ids where Int.random(in: 0..<5, using: &generator) > 0 {
             let owner = Int.random(in: 0..<3, using: &generator) == 0 ? tokens.randomElement(using: &generator) : nil
