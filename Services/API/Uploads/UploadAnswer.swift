@@ -19,7 +19,7 @@ struct UploadAnswer {
     /// Of the purchases uploaded, those that other accounts have or that the account cannot claim by this upload.
     private let withheld: [String: WithheldReason]
     /// What became of an app transaction; nil where there is none, and in a dry run.
-    private let app: AccountAppStore.Upload?
+    private let app: AccountAppStore.Outcome?
     /// The ids that the ledger gives to what was uploaded.
     private let parts: [UUID]
 
@@ -27,7 +27,7 @@ struct UploadAnswer {
     ///   - account: nil where none uploads; then the answer is about the purchases uploaded.
     ///   - app: what became of an app transaction.
     init(
-        _ upload: Upload, _ preview: StatePreview, account: UUID?, app: AccountAppStore.Upload?,
+        _ upload: Upload, _ preview: StatePreview, account: UUID?, app: AccountAppStore.Outcome?,
         definitions: EntitlementDefinitions
     ) {
         self.upload = upload

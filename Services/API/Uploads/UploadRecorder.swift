@@ -43,7 +43,7 @@ struct UploadRecorder: Sendable {
                 appAccountToken: $0, uploadedAt: upload.now, includesOwned: isRestore, evidence: upload.evidence)
         }
         let entries = upload.accepted.map(\.entry)
-        var keptApp: AccountAppStore.Upload?
+        var keptApp: AccountAppStore.Outcome?
         if let account, !isDryRun { keptApp = try await keepApps(upload, of: account, isRestore: isRestore, request) }
         var preview = try await database.withConnection { connection in
             try await StatePreviewStore(connection).preview(
@@ -124,8 +124,8 @@ struct UploadRecorder: Sendable {
     /// - Returns: what became of the last one; nil where there is none.
     private func keepApps(
         _ upload: Upload, of account: UUID, isRestore: Bool, _ request: APIRequest
-    ) async throws -> AccountAppStore.Upload? {
-        var kept: AccountAppStore.Upload?
+    ) async throws -> AccountAppStore.Outcome? {
+        var kept: AccountAppStore.Outcome?
         let performer = try request.performer(
             reason: request.body?.root["assign"]?["reason"]?.string, at: upload.now)
         let scope = CoverageStore.App(upload.environment, upload.bundleId)
@@ -159,7 +159,7 @@ struct UploadRecorder: Sendable {
         ]
         if environment != .production { members.append(account.uuidString.lowercased()) }
         let text = members.joined(separator: " ")
-        return "sha256:"
+        return AccountAppStore.digestPrefix
             + String(decoding: Base64.encode(SHA256Hash.digest(Array(text.utf8))[...], .url), as: UTF8.self)
     }
 

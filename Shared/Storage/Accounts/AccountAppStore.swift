@@ -41,10 +41,10 @@ package struct AccountAppStore: Sendable {
             self.recordedAt = recordedAt
         }
 
-        fileprivate func claim(since: Date) -> AccountClaim {
-            AccountClaim(
-                key: AccountAppStore.key(of: identity, in: environment), bundleId: bundleId, appTransactionId: nil,
-                appAccountToken: appAccountToken.uuidString.lowercased(), evidence: evidence, since: since)
+        fileprivate var upload: AppTransactionUploads.Upload {
+            AppTransactionUploads.Upload(
+                identity: identity, appAccountToken: appAccountToken, evidence: evidence, recordedAt: recordedAt,
+                originalApplicationVersion: originalApplicationVersion, originalPurchaseDate: originalPurchaseDate)
         }
     }
 
@@ -60,7 +60,7 @@ package struct AccountAppStore: Sendable {
     }
 
     /// What became of an upload.
-    package enum Upload: Sendable {
+    package enum Outcome: Sendable {
         /// It is stored; the account may use what the purchase of the app gives where the policy says so.
         case stored
         /// It is an old copy, and another account has uploaded the app transaction.
@@ -68,6 +68,9 @@ package struct AccountAppStore: Sendable {
         /// As many other accounts as may claim one Apple account have evidence that is as strong.
         case tooManyAccounts
     }
+
+    /// Begins an identity that is a digest.
+    package static let digestPrefix = "sha256:"
 
     /// In place of a purchase.
     private static func key(of identity: String, in environment: StoreEnvironment) -> SubscriptionKey {
@@ -85,19 +88,22 @@ package struct AccountAppStore: Sendable {
     ///   - isRestore: whether the customer asked for it, which moves it where the policy of the app says so.
     ///   - audit: the entry of the audit log, written where the account gets it newly, with more evidence or with a date that it lacked, or it moves.
     @discardableResult
-    package func add(_ app: AccountApp, isRestore: Bool, audit: OperatorAction? = nil) async throws -> Upload {
+    package func add(_ app: AccountApp, isRestore: Bool, audit: OperatorAction? = nil) async throws -> Outcome {
         let scope = CoverageStore.App(app.environment, app.bundleId)
-        try await repeating {
+        return try await repeating {
             try await connection.transaction { transaction in
-                _ = try transaction.pipeline(
-                    [ErasedAccounts.command(among: [])]
-                        + OwnershipLock.commands([.appTransaction(app.identity, of: scope)]))
-                let inputs = try Self.inputs(of: app.identity, scope, in: transaction)
+                _ = try transaction.pipeline([ErasedAccounts.command(among: [])])
+                let uploads = AppTransactionUploads(
+                    try AppTransactionUploads.locked([app.identity], of: app.appAccountToken, scope, in: transaction),
+                    adding: app.upload, in: app.environment)
+                let customer = uploads.customer(of: app.identity)
+                let inputs = try Self.inputs(of: customer, in: uploads, scope, in: transaction)
                 let claims = inputs.claims
                 // Claims of one moment count in the order in which they came.
                 let last = claims.map(\.since).max() ?? .distantPast
                 let since = max(app.recordedAt, last.addingTimeInterval(0.001))
-                let made = app.claim(since: since)
+                var made = Self.claim(app.upload, of: customer, scope)
+                (made.since, made.signedAt) = (since, since)
                 let others = claims.contains { $0.appAccountToken != made.appAccountToken }
                 if made.evidence == .old, others { return .oldCopy }
                 let known = inputs.accounts.first
@@ -112,7 +118,9 @@ package struct AccountAppStore: Sendable {
                             app.originalApplicationVersion, app.originalPurchaseDate, since,
                             app.evidence.rawValue, app.preorderDate)
                     ] + (transfer.map { [TransferStore.command(adding: [$0], at: app.recordedAt)] } ?? []))
-                try Self.decide(app.identity, scope, in: transaction)
+                try Self.decide(
+                    AppTransactionUploads.read([app.identity], of: app.appAccountToken, scope, in: transaction), scope,
+                    in: transaction)
                 if let audit, written[0].affected > 0 || transfer?.outcome == .accepted {
                     _ = try transaction.pipeline([OperatorActionStore.command(recording: [audit])])
                 }
@@ -135,21 +143,22 @@ package struct AccountAppStore: Sendable {
         }
     }
 
-    /// The same for several app transactions, under their locks.
+    /// Decides which of the accounts that uploaded app transactions may use what the purchases of the app give, under their locks.
     static func decide(_ identities: [String], _ app: CoverageStore.App, in transaction: PostgresTransaction) throws {
         guard !identities.isEmpty else { return }
-        _ = try transaction.pipeline(
-            OwnershipLock.commands(Set(identities.map { OwnershipLock.appTransaction($0, of: app) })))
-        for identity in identities { try decide(identity, app, in: transaction) }
+        try decide(AppTransactionUploads.locked(identities, app, in: transaction), app, in: transaction)
     }
 
-    /// Decides which of the accounts that uploaded an app transaction may use it. Runs after ``OwnershipLock``.
-    static func decide(
-        _ identity: String, _ app: CoverageStore.App, in transaction: PostgresTransaction
+    private static func decide(
+        _ uploads: [AppTransactionUploads.Upload], _ app: CoverageStore.App, in transaction: PostgresTransaction
     ) throws {
-        let inputs = try inputs(of: identity, app, in: transaction)
-        let entitled = inputs.decided().filter(\.mayUse).compactMap { UUID(uuidString: $0.appAccountToken) }
-        _ = try transaction.execute(Self.entitle, app.environment.rawValue, app.bundleId, identity, entitled)
+        let uploads = AppTransactionUploads(uploads, in: app.environment)
+        for customer in uploads.all {
+            let entitled = try inputs(of: customer, in: uploads, app, in: transaction).decided().filter(\.mayUse)
+                .compactMap { UUID(uuidString: $0.appAccountToken) }
+            let identities = Set(uploads.uploads(of: customer).map(\.identity)).sorted()
+            _ = try transaction.execute(Self.entitle, app.environment.rawValue, app.bundleId, identities, entitled)
+        }
     }
 
     /// The app transactions that were uploaded for an account.
@@ -162,33 +171,42 @@ package struct AccountAppStore: Sendable {
     }
 
     private static func inputs(
-        of identity: String, _ app: CoverageStore.App, in transaction: PostgresTransaction
+        of customer: String, in uploads: AppTransactionUploads, _ app: CoverageStore.App,
+        in transaction: PostgresTransaction
     ) throws -> OwnershipInputs {
-        let key = Self.key(of: identity, in: app.environment)
+        let ofCustomer = uploads.uploads(of: customer)
+        let key = Self.key(of: customer, in: app.environment)
+        let keys = Set(ofCustomer.map(\.identity) + [customer]).map {
+            Self.key(of: $0, in: app.environment).originalTransactionId
+        }
         let read = try transaction.pipeline([
-            Command(Self.claims, app.environment.rawValue, app.bundleId, identity),
             SharingStore.command(policyOf: app),
             Command(SharingStore.chosen, app.environment.rawValue, app.bundleId),
-            TransferStore.command(movesOf: [key.originalTransactionId], in: app),
+            TransferStore.command(movesOf: keys.sorted(), in: app),
         ])
         return OwnershipInputs(
-            rule: try SharingStore.rules(read[1])[app] ?? SharingStore.Rule(),
-            claims: try read[0].map { row in
-                AccountClaim(
-                    key: key, bundleId: app.bundleId, appTransactionId: nil,
-                    appAccountToken: try row.value("app_account_token", as: UUID.self).uuidString.lowercased(),
-                    evidence: ClaimEvidence(rawValue: try row.value("evidence")) ?? .old,
-                    since: try row.value("recorded_at"))
+            rule: try SharingStore.rules(read[0])[app] ?? SharingStore.Rule(),
+            claims: ofCustomer.map { claim($0, of: customer, app) },
+            moves: try TransferStore.moves(read[2]).map { move in
+                PurchaseMove(key: key, to: move.to, movedAt: move.movedAt, isCounted: move.isCounted)
             },
-            moves: try TransferStore.moves(read[3]),
-            chosen: try Set(read[2].map { row in try row.value("app_account_token", as: String.self) }))
+            chosen: try Set(read[1].map { row in try row.value("app_account_token", as: String.self) }))
+    }
+
+    private static func claim(
+        _ upload: AppTransactionUploads.Upload, of customer: String, _ app: CoverageStore.App
+    ) -> AccountClaim {
+        AccountClaim(
+            key: key(of: customer, in: app.environment), bundleId: app.bundleId, appTransactionId: nil,
+            appAccountToken: upload.appAccountToken.uuidString.lowercased(), evidence: upload.evidence,
+            since: upload.recordedAt)
     }
 
     private static func transfer(
         _ made: AccountClaim, _ account: AppleAccount, _ inputs: OwnershipInputs
     ) -> TransferStore.Transfer? {
         let (rule, chosen) = (inputs.rule, inputs.chosen)
-        let holders = account.entitledTokens(to: made.key, rule.policy, chosen: chosen)
+        let holders = account.entitledTokens(to: made.key, rule.policy, most: rule.mostAccounts, chosen: chosen)
         let restore = Restore(
             account: made.appAccountToken, evidence: made.evidence, holders: holders, buyer: nil,
             isChosenByOperator: account.isChosen(for: made.key, chosen), isLapsed: false,
@@ -200,7 +218,7 @@ package struct AccountAppStore: Sendable {
             policy: rule.policy, outcome: outcome, isCounted: true)
     }
 
-    static let statements = [claims, identities, insert, entitle, firstPurchases]
+    static let statements = [identities, insert, entitle, firstPurchases] + AppTransactionUploads.statements
 
     private static let firstPurchases = Statement(
         "account-app-first-purchases",
@@ -218,14 +236,6 @@ package struct AccountAppStore: Sendable {
         select identity
         from account_app
         where environment = $1::text::store_environment and bundle_id = $2::text and app_account_token = $3::uuid
-        """)
-
-    private static let claims = Statement(
-        "account-app-claims",
-        """
-        select app_account_token, evidence::text as evidence, recorded_at
-        from account_app
-        where environment = $1::text::store_environment and bundle_id = $2::text and identity = $3::text
         """)
 
     private static let insert = Statement(
@@ -249,7 +259,7 @@ package struct AccountAppStore: Sendable {
         """
         update account_app
         set is_entitled = app_account_token = any ($4::uuid[])
-        where environment = $1::text::store_environment and bundle_id = $2::text and identity = $3::text
+        where environment = $1::text::store_environment and bundle_id = $2::text and identity = any ($3::text[])
             and is_entitled <> (app_account_token = any ($4::uuid[]))
         """)
 }

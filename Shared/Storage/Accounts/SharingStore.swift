@@ -148,9 +148,8 @@ public struct SharingStore: Sendable {
         ])[1]
         try OwnershipStore.decide(
             OwnershipChange(try OwnershipStore.purchases(reached).map(\.id), of: app), at: time, in: transaction)
-        for identity in try AccountAppStore.identities(of: token, app, in: transaction) {
-            try AccountAppStore.decide(identity, app, in: transaction)
-        }
+        try AccountAppStore.decide(
+            AccountAppStore.identities(of: token, app, in: transaction), app, in: transaction)
     }
 
     /// Removes the choice of an account, so that the policy decides again.

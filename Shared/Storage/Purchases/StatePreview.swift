@@ -188,7 +188,7 @@ public struct UploadClaim: Sendable {
         let (subscription, key) = (purchase.subscription, purchase.subscription.key)
         let (rule, chosen) = (inputs.rule, inputs.chosen)
         guard includesOwned, let account = accounts.first(where: { $0.keys.contains(key) }) else { return nil }
-        let holders = account.entitledTokens(to: key, rule.policy, chosen: chosen)
+        let holders = account.entitledTokens(to: key, rule.policy, most: rule.mostAccounts, chosen: chosen)
         let evidence = evidence[key.originalTransactionId]
         let buyer = subscription.appAccountToken
         let restore = Restore(

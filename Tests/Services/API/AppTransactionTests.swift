@@ -74,6 +74,29 @@ struct AppTransactionTests {
         }
     }
 
+    @Test func `App transactions with and without Apple's id are one customer's where one account has sent both (O6)`()
+        async throws
+    {
+        try await UploadFixture.with { fixture in
+            let (id, otherId) = ("700000000000000001", "700000000000000002")
+            let (first, second, third, other) = (UUID(), UUID(), UUID(), UUID())
+            func upload(_ identity: String?, of account: UUID) async throws -> Set<UUID> {
+                try await Self.upload(identity, signed: UploadFixture.now, of: account, fixture)
+                return try await Self.entitled(fixture)
+            }
+            // Version and second of the purchase are no customer's alone.
+            #expect(try await upload(nil, of: first) == [first])
+            #expect(try await upload(id, of: second) == [first, second])
+            // The first account's device was updated: it is the first for both.
+            #expect(try await upload(id, of: first) == [first])
+            #expect(try await upload(nil, of: third) == [first])
+            // Another customer who bought in the same second: whose the one without an id is, is not known any more.
+            #expect(try await upload(otherId, of: other) == [first, other])
+            #expect(try await upload(nil, of: other) == [first, second, other])
+            #expect(try await Self.entitled(fixture, by: id) == [second])
+        }
+    }
+
     @Test func `An app transaction serves as many accounts as the policy lets, and says to others what to do (O6)`()
         async throws
     {

@@ -137,7 +137,7 @@ package struct ErasureStore: Sendable {
                 guard let certificate = try row.map(Self.certificate) else { return nil }
                 let change = try Self.reached(from: before, account, app, in: transaction)
                 try OwnershipStore.decide(change, at: now, in: transaction)
-                for identity in apps { try AccountAppStore.decide(identity, app, in: transaction) }
+                try AccountAppStore.decide(apps, app, in: transaction)
                 if let action = audit(certificate) {
                     _ = try transaction.pipeline([OperatorActionStore.command(recording: [action])])
                 }

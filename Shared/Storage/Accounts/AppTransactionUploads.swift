@@ -1,0 +1,144 @@
+import Contracts
+import Postgres
+import Subscriptions
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// Stored uploads of app transactions, and which of them are about one customer.
+///
+/// Older systems sign an app transaction without Apple's id of the customer (`appTransactionId`). What else it says, the version and
+/// the second of the first purchase, is no customer's alone, so it does not tell by itself which of those with an id is the same
+/// customer's: one of two customers would lose what was paid for. They are one where an account has sent both, as it does when its
+/// device was updated. Where accounts have sent one without an id and those of several customers, it stands alone.
+struct AppTransactionUploads: Sendable {
+    /// An app transaction that an account has sent.
+    struct Upload: Sendable, Hashable {
+        /// Apple's id of the customer; a digest where there is none.
+        var identity: String
+        var appAccountToken: UUID
+        var evidence: ClaimEvidence
+        var recordedAt: Date
+        var originalApplicationVersion: String
+        var originalPurchaseDate: Date?
+
+        fileprivate var hasAppleId: Bool { !identity.hasPrefix(AccountAppStore.digestPrefix) }
+
+        fileprivate func isOfPurchase(of other: Upload) -> Bool {
+            originalApplicationVersion == other.originalApplicationVersion
+                && originalPurchaseDate == other.originalPurchaseDate
+        }
+    }
+
+    let uploads: [Upload]
+    /// Apple's ids of the customers of digests.
+    private let customers: [String: String]
+
+    /// - Parameters:
+    ///   - uploads: all that have the identities that occur, or one that belongs to them.
+    ///   - upload: another one that is about to be stored; it decides who is one customer and is not among ``uploads``.
+    init(_ uploads: [Upload], adding upload: Upload? = nil, in environment: StoreEnvironment) {
+        self.uploads = uploads
+        // Outside of Production all customers have version and date in common.
+        guard environment == .production else {
+            customers = [:]
+            return
+        }
+        var found: [String: Set<String>] = [:]
+        for ofAccount in Dictionary(grouping: uploads + (upload.map { [$0] } ?? []), by: \.appAccountToken).values {
+            for digest in ofAccount where !digest.hasAppleId {
+                for named in ofAccount where named.hasAppleId && named.isOfPurchase(of: digest) {
+                    found[digest.identity, default: []].insert(named.identity)
+                }
+            }
+        }
+        customers = found.compactMapValues { $0.count == 1 ? $0.first : nil }
+    }
+
+    /// The identity of the customer of an app transaction.
+    func customer(of identity: String) -> String { customers[identity] ?? identity }
+
+    /// The customers of all uploads, sorted.
+    var all: [String] { Set(uploads.map { customer(of: $0.identity) }).sorted() }
+
+    /// The uploads of a customer.
+    func uploads(of customer: String) -> [Upload] { uploads.filter { self.customer(of: $0.identity) == customer } }
+
+    // MARK: - Reading
+
+    /// Locks app transactions, and reads them with all that may be about the same customers. Reads until all that show up are locked,
+    /// as ``OwnershipStore`` does.
+    /// - Parameter account: whose app transactions are read and locked, too.
+    static func locked(
+        _ identities: [String], of account: UUID? = nil, _ app: CoverageStore.App, in transaction: PostgresTransaction
+    ) throws -> [Upload] {
+        var names = Set(identities).union(account.map { [$0.uuidString.lowercased()] } ?? [])
+        while true {
+            let locks = Set(names.map { OwnershipLock.appTransaction($0, of: app) })
+            _ = try transaction.pipeline([Command(OwnershipLock.begin)] + OwnershipLock.commands(locks))
+            let uploads = try read(identities, of: account, app, in: transaction)
+            let missing = Set(uploads.map(\.identity)).subtracting(names)
+            _ = try transaction.pipeline([Command(missing.isEmpty ? OwnershipLock.end : OwnershipLock.giveBack)])
+            if missing.isEmpty { return uploads }
+            names.formUnion(missing)
+        }
+    }
+
+    /// The same without locks.
+    static func read(
+        _ identities: [String], of account: UUID? = nil, _ app: CoverageStore.App, in transaction: PostgresTransaction
+    ) throws -> [Upload] {
+        try transaction.execute(Self.reached, app.environment.rawValue, app.bundleId, identities, account).map { row in
+            Upload(
+                identity: try row.value("identity"), appAccountToken: try row.value("app_account_token"),
+                evidence: ClaimEvidence(rawValue: try row.value("evidence")) ?? .old,
+                recordedAt: try row.value("recorded_at"),
+                originalApplicationVersion: try row.value("original_application_version"),
+                originalPurchaseDate: try row.optional("original_purchased_at"))
+        }
+    }
+
+    static let statements = [reached]
+
+    private static let reached = Statement(
+        "account-app-uploads",
+        """
+        with recursive reached (identity) as (
+            (
+                select identity
+                from unnest($3::text[]) as given (identity)
+                union
+                select identity
+                from account_app
+                where app_account_token = $4::uuid and environment = $1::text::store_environment and bundle_id = $2::text
+                    and $1::text = 'Production'
+            )
+            union
+            select next.identity
+            from reached
+            cross join lateral (
+                select other.identity
+                from account_app held
+                join account_app other
+                    on other.app_account_token = held.app_account_token and other.environment = held.environment
+                    and other.bundle_id = held.bundle_id
+                    and other.original_application_version = held.original_application_version
+                    and other.original_purchased_at is not distinct from held.original_purchased_at
+                    and starts_with(other.identity, 'sha256:') <> starts_with(held.identity, 'sha256:')
+                where held.identity = reached.identity and held.environment = $1::text::store_environment
+                    and held.bundle_id = $2::text
+                offset 0
+            ) as next
+            where $1::text = 'Production'
+        )
+        select held.identity, held.app_account_token, held.evidence::text as evidence, held.recorded_at,
+            held.original_application_version, held.original_purchased_at
+        from reached
+        cross join lateral (
+            select *
+            from account_app
+            where identity = reached.identity and environment = $1::text::store_environment and bundle_id = $2::text
+            offset 0
+        ) as held
+        """)
+}
