@@ -2,9 +2,11 @@ import Chassis
 import Pipeline
 import Storage
 
-/// Forgets stored answers once their idempotency keys may be used again.
+/// Forgets stored answers once their idempotency keys may be used again, and completes erasures that were interrupted.
 struct Housekeeping: Service {
     static let interval = Duration.seconds(600)
+    /// Seconds after which an erasure is no longer in progress.
+    static let patience: Double = 600
 
     let database: Database
     let clock: ProcessClock
@@ -12,7 +14,8 @@ struct Housekeeping: Service {
 
     func run() async throws {
         await RetryLoop(clock: ContinuousClock()) { error in
-            logger.warning("Could not delete old answers; retrying", metadata: ["error": "\(error)"])
+            logger.warning(
+                "Could not delete old answers, or complete an erasure; retrying", metadata: ["error": "\(error)"])
         }.run { _ in
             try await turn()
             return Self.interval
@@ -25,5 +28,11 @@ struct Housekeeping: Service {
             try await IdempotencyStore(connection).delete(before: expiry)
         }
         if deleted > 0 { logger.debug("Old answers deleted", metadata: ["answers": "\(deleted)"]) }
+        // Of the last minutes some may be in progress.
+        let ended = clock.now().addingTimeInterval(-Self.patience)
+        let swept = try await database.withConnection { connection in
+            try await ErasureStore(connection).sweepInterrupted(before: ended)
+        }
+        if swept > 0 { logger.notice("Interrupted erasures completed", metadata: ["accounts": "\(swept)"]) }
     }
 }

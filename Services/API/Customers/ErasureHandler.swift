@@ -26,7 +26,10 @@ struct ErasureHandler: Sendable {
         }
         let certificate = try await customers.database.withConnection { connection in
             // Where the answer was lost: the customer may have been forgotten by now, or have been created again.
-            if let made = try await Self.made(by: request, on: connection) { return made }
+            if let made = try await Self.made(by: request, on: connection) {
+                try await ErasureStore(connection).sweep(made.id)
+                return made
+            }
             return try await operation.perform(on: connection, id: id, by: performer)
         }
         return APIResponse { json in

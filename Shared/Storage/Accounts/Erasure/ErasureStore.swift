@@ -83,12 +83,16 @@ package struct ErasureStore: Sendable {
             isErased: try row.value("is_erased"))
     }
 
-    /// The customer by the developer's own id, or, in apps without own ids, by the account's token.
+    /// The customer by the developer's own id, which an erasure that was interrupted keeps until its repeat, or, in apps without own
+    /// ids, by the account's token.
     private func account(
         named name: String, of bundleId: String, in environment: StoreEnvironment
     ) async throws -> UUID? {
-        try await CustomerRecords(connection).find(name, of: bundleId, in: environment)?.appAccountToken
-            ?? UUID(uuidString: name)
+        if let known = try await CustomerRecords(connection).find(name, of: bundleId, in: environment) {
+            return known.appAccountToken
+        }
+        let unswept = try await connection.execute(Self.unsweptAccount, environment.rawValue, bundleId, name).first
+        return try unswept?.value("unswept_account") ?? UUID(uuidString: name)
     }
 
     /// Forgets a customer, named by the developer's own id, or, in apps without own ids, by the account's token.
@@ -113,10 +117,6 @@ package struct ErasureStore: Sendable {
         _ account: UUID, of bundleId: String, in environment: StoreEnvironment, extent: Extent, id: UUID, at now: Date,
         audit: @Sendable (Certificate) -> OperatorAction? = { _ in nil }
     ) async throws -> Certificate? {
-        // The audit log may hold the developer's own id, which is gone afterwards.
-        let customer: String? = try await connection.execute(
-            Self.customer, environment.rawValue, bundleId, account
-        ).first?.value("customer_id")
         let app = CoverageStore.App(environment, bundleId)
         // Before, because the erasure may separate purchases of one Apple account from each other, and in a transaction of its own,
         // because the erasure locks a table that this one reads.
@@ -145,9 +145,21 @@ package struct ErasureStore: Sendable {
             }
         }
         guard let certificate else { return nil }
-        _ = try await connection.execute(
-            Self.sweep, certificate.id, environment.rawValue, bundleId, account, customer)
+        try await sweep(certificate.id)
         return certificate
+    }
+
+    /// Does what an erasure leaves to do after its transaction, see the function `sweep_erased_account`. Nothing where that is done.
+    /// - Parameter id: of the certificate.
+    package func sweep(_ id: UUID) async throws { _ = try await connection.execute(Self.sweep, id) }
+
+    /// Sweeps after erasures that were interrupted.
+    /// - Parameter moment: later ones may still be in progress.
+    /// - Returns: number of accounts.
+    package func sweepInterrupted(before moment: Date) async throws -> Int {
+        let ids = try await connection.execute(Self.unswept, moment).map { row in try row.value("id", as: UUID.self) }
+        for id in ids { try await sweep(id) }
+        return ids.count
     }
 
     /// A change with all purchases of its Apple accounts and of those that an account owns, claims or may use.
@@ -187,17 +199,31 @@ package struct ErasureStore: Sendable {
     /// The longest retention that `setup` gives a topic, in seconds.
     private static let retention = Topics.all.map { Double($0.retention.components.seconds) }.max() ?? 0
 
-    static let statements = [ErasedAccounts.select, customer, preview, purchases, erase, find, sweep]
+    static let statements = [
+        ErasedAccounts.select, unsweptAccount, unswept, preview, purchases, erase, find, sweep,
+    ]
 
     private static let columns =
         "id, environment::text as environment, bundle_id, is_complete, erased_at, topics_until, purchases, payloads"
 
-    private static let customer = Statement(
-        "erase-account-customer",
+    private static let unsweptAccount = Statement(
+        "erase-account-unswept-account",
         """
-        select customer_id
-        from customer
-        where environment = $1::text::store_environment and bundle_id = $2::text and app_account_token = $3::uuid
+        select unswept_account
+        from erased_account
+        where environment = $1::text::store_environment and bundle_id = $2::text and unswept_customer = $3::text
+            and unswept_account is not null
+        order by erased_at desc
+        limit 1
+        """)
+
+    private static let unswept = Statement(
+        "erase-account-unswept",
+        """
+        select id
+        from erased_account
+        where unswept_account is not null and erased_at < $1::timestamptz
+        order by erased_at
         """)
 
     private static let preview = Statement(
@@ -249,8 +275,5 @@ package struct ErasureStore: Sendable {
         "erase-account-certificate", unsafeSQL: "select \(columns) from erased_account where id = $1::uuid")
 
     private static let sweep = Statement(
-        "erase-account-sweep",
-        """
-        select from sweep_erased_account($1::uuid, $2::text::store_environment, $3::text, $4::uuid, $5::text)
-        """)
+        "erase-account-sweep", "select from sweep_unswept_account($1::uuid)")
 }

@@ -1,4 +1,4 @@
--- How many accounts may claim one Apple account.
+-- How many accounts may claim one Apple account, paid time, and what an erasure leaves to do.
 
 -- Of the accounts of the app that claim one Apple account by uploads. An app whose accounts share has been told that all do: it
 -- keeps as many as can be configured.
@@ -6,3 +6,203 @@ alter table sharing_policy add column most_accounts integer not null default 10 
 update sharing_policy
 set most_accounts = 1000
 where policy = 'allow';
+
+-- As before, and the seats that an organization assigned are not paid for by who uses them: the payment is in the purchase of the seats.
+create or replace function loyalty_at(asked_environment store_environment, asked_purchases text[], moment timestamptz)
+returns table (
+    subscription_group_id text, recent_start_at timestamptz, paid_seconds double precision,
+    reduced_commission_at timestamptz)
+language sql stable
+begin atomic
+    with period as (
+        -- The time of service of each transaction, and whether it was paid for: not by a free trial, family sharing, an assigned seat, a
+        -- price of zero, or a price that was refunded in full.
+        select t.subscription_group_id as held_group, greatest(lower(access.period), t.purchased_at) as begins_at,
+            upper(access.period) as ends_at,
+            coalesce(t.ownership not in ('FAMILY_SHARED', 'ASSIGNED'), true) and t.offer_discount_type is distinct from 'FREE_TRIAL'
+                and coalesce(t.price_milliunits > 0, true)
+                and (t.revoked_at is null or t.revocation_type is not distinct from 'REFUND_PRORATED') as is_paid
+        from access_period access
+        join transaction t on t.environment = access.environment and t.transaction_id = access.transaction_id
+        where access.environment = asked_environment and access.original_transaction_id = any (asked_purchases)
+            and access.reason = 'transaction' and t.subscription_group_id is not null
+            and t.purchased_at < upper(access.period)
+    ), allowed as (
+        select case when asked_environment = 'Production' then interval '1440 hours' else interval '10 minutes' end as gap
+    ), begun as (
+        select held_group, begins_at, max(ends_at) over (
+                partition by held_group order by begins_at, ends_at
+                rows between unbounded preceding and 1 preceding) as covered_until
+        from period
+        where begins_at <= moment
+    ), recent as (
+        select held_group, least(
+                max(begins_at) filter (where covered_until is null or begins_at - covered_until > gap),
+                (select min(s.recent_start_at)
+                from subscription s
+                where s.environment = asked_environment and s.original_transaction_id = any (asked_purchases)
+                    and s.subscription_group_id = held_group and s.recent_start_at <= moment)) as start_at
+        from begun
+        cross join allowed
+        group by held_group
+    ), paid as (
+        select period.held_group, begins_at, ends_at, max(ends_at) over (
+                partition by period.held_group order by begins_at, ends_at
+                rows between unbounded preceding and 1 preceding) as covered_until
+        from period
+        join recent on recent.held_group = period.held_group
+        where is_paid and begins_at >= recent.start_at
+    ), numbered as (
+        -- A run is service without a gap. Time that several purchases cover counts once.
+        select held_group, begins_at, greatest(begins_at, covered_until) as from_at, ends_at,
+            count(*) filter (where covered_until is null or begins_at - covered_until > gap)
+                over (partition by held_group order by begins_at, ends_at rows unbounded preceding) as run
+        from paid
+        cross join allowed
+    ), latest as (
+        select held_group, max(run) as run
+        from numbered
+        where begins_at <= moment
+        group by held_group
+    ), added as (
+        select held_group, from_at, extract(epoch from ends_at - from_at) as seconds,
+            extract(epoch from least(ends_at, moment) - from_at) as seconds_until_now,
+            sum(extract(epoch from ends_at - from_at)) over (
+                partition by held_group order by from_at, ends_at rows unbounded preceding) as seconds_so_far
+        from numbered
+        join latest using (held_group, run)
+        where from_at < ends_at
+    )
+    select recent.held_group, recent.start_at, coalesce(total.paid, 0)::double precision, total.year_at
+    from recent
+    left join (
+        select held_group, sum(greatest(seconds_until_now, 0)) as paid,
+            min(from_at + make_interval(secs => (365 * 86400 - (seconds_so_far - seconds))::double precision))
+                filter (where seconds_so_far >= 365 * 86400) as year_at
+        from added
+        group by held_group
+    ) as total using (held_group)
+    order by recent.held_group collate "C";
+end;
+
+-- The account of an erasure whose sweep has not ended, and the developer's own id: with them every process can repeat the sweep where the
+-- database failed in between. Null afterwards.
+alter table erased_account add column unswept_account uuid, add column unswept_customer text;
+create index erased_account_unswept on erased_account (erased_at) where unswept_account is not null;
+
+-- As before, and keeps for the sweep whose account it was.
+create or replace function erase_account(
+    new_id uuid, asked_environment store_environment, asked_bundle_id text, asked_account uuid, asked_completely boolean,
+    now_at timestamptz, topics_end_at timestamptz)
+returns setof erased_account
+language plpgsql security definer
+set search_path from current
+set lock_timeout = '5s'
+as $$
+declare
+    concerned text[];
+    own text[];
+    ids text[];
+    own_id text;
+    certificate erased_account;
+begin
+    -- The pipeline waits for the lock: an unknown account locks nothing. detach_account asks again, under the lock.
+    if not is_account_known(asked_environment, asked_bundle_id, asked_account) then
+        return;
+    end if;
+    lock table erased_account in access exclusive mode;
+    concerned := purchases_of_account(asked_environment, asked_bundle_id, asked_account);
+    own := purchases_of_account_alone(asked_environment, asked_account, concerned);
+    ids := array(
+        select id
+        from (
+            select app_transaction_id
+            from subscription
+            where environment = asked_environment and original_transaction_id = any (own)
+            union
+            select app_transaction_id
+            from transaction
+            where environment = asked_environment and original_transaction_id = any (own)
+            union
+            select app_transaction_id
+            from account_claim
+            where environment = asked_environment and bundle_id = asked_bundle_id and app_account_token = asked_account
+                and original_transaction_id = any (own)
+            union
+            select identity
+            from account_app
+            where environment = asked_environment and bundle_id = asked_bundle_id and app_account_token = asked_account
+            union
+            select unnest(customer_ids)
+            from erased_account
+            where digest = account_digest(asked_environment, asked_bundle_id, asked_account)
+        ) as held (id)
+        where id is not null
+            and not exists (
+                select
+                from account_app other
+                where other.identity = id and other.environment = asked_environment and other.bundle_id = asked_bundle_id
+                    and other.app_account_token <> asked_account)
+            and not exists (
+                select
+                from account_claim other
+                where other.app_transaction_id = id and other.environment = asked_environment
+                    and other.bundle_id = asked_bundle_id and other.app_account_token <> asked_account)
+            and not exists (
+                select
+                from subscription purchase
+                where purchase.app_transaction_id = id and purchase.environment = asked_environment
+                    and purchase.bundle_id = asked_bundle_id
+                    and (
+                        purchase.owner_account_token <> asked_account
+                        or exists (
+                            select
+                            from account_claim other
+                            where other.environment = asked_environment
+                                and other.original_transaction_id = purchase.original_transaction_id
+                                and other.app_account_token <> asked_account))));
+    select customer_id
+    into own_id
+    from customer
+    where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id;
+    delete from usage_report
+    where environment = asked_environment and bundle_id = asked_bundle_id and original_transaction_id = any (concerned);
+    select *
+    into certificate
+    from detach_account(
+        new_id, asked_environment, asked_bundle_id, asked_account, asked_completely, now_at, topics_end_at);
+    if not found then
+        return;
+    end if;
+    return query
+        update erased_account
+        set customer_ids = ids, unswept_account = asked_account,
+            unswept_customer = coalesce(own_id, unswept_customer)
+        where id = certificate.id
+        returning *;
+end;
+$$;
+
+-- Sweeps an erased account where that is left to do. One after the other, so that the second finds nothing left.
+create function sweep_unswept_account(certificate uuid) returns void
+language plpgsql security definer
+set search_path from current
+as $$
+declare
+    unswept erased_account;
+begin
+    perform pg_advisory_xact_lock(hashtextextended(current_schema() || ' sweep ' || certificate::text, 0));
+    select *
+    into unswept
+    from erased_account
+    where id = certificate and unswept_account is not null;
+    if not found then
+        return;
+    end if;
+    perform sweep_erased_account(
+        certificate, unswept.environment, unswept.bundle_id, unswept.unswept_account, unswept.unswept_customer);
+    update erased_account
+    set unswept_account = null, unswept_customer = null
+    where id = certificate;
+end;
+$$;

@@ -32,11 +32,13 @@ import Testing
             let moments = [0, 0.5, 1, 10, 15, 20, 29, 29.5, 30, 31].map { start.addingTimeInterval($0 * day) }
             let signed = moments[pick(0..<moments.count)]
             let type = types[pick(0..<types.count)].split(separator: "/").map(String.init)
+            let ownership: String? = [nil, "PURCHASED", "PURCHASED", "FAMILY_SHARED", "ASSIGNED"][index % 5]
             let isRevoked = type[0] == "REFUND" || type[0] == "REVOKE"
             let facts = TransactionFacts(
                 transactionId: "\(purchase)-\(place)", productId: "pro", productType: "Auto-Renewable Subscription",
                 subscriptionGroupIdentifier: "g1", purchaseDate: start, originalPurchaseDate: Fixtures.epoch,
-                expiresDate: end, revocationDate: isRevoked ? signed : nil, revocationReason: isRevoked ? 0 : nil,
+                expiresDate: end, ownership: ownership, revocationDate: isRevoked ? signed : nil,
+                revocationReason: isRevoked ? 0 : nil,
                 priceMilliunits: index % 3 == 0 ? nil : 9990, signedDate: signed, reason: "RENEWAL",
                 offerDiscountType: place == 0 ? "FREE_TRIAL" : nil)
             let uuid = fixtures.uuid()

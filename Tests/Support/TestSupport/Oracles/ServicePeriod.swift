@@ -40,9 +40,10 @@ extension PaidPeriod {
 }
 
 extension TransactionFacts {
-    /// Whether the time was paid for: not by a free trial, family sharing, or a price that was refunded in full.
+    /// Whether the time was paid for: not by a free trial, family sharing, an assigned seat, or a price that was refunded
+    /// in full.
     var isPaid: Bool {
-        guard !isFamilyShared, offerDiscountType != "FREE_TRIAL", (priceMilliunits ?? 1) > 0 else { return false }
+        guard !isPaidElsewhere, offerDiscountType != "FREE_TRIAL", (priceMilliunits ?? 1) > 0 else { return false }
         return revocationDate == nil || revocationType == "REFUND_PRORATED"
     }
 }

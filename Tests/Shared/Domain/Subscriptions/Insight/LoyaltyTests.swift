@@ -64,14 +64,17 @@ import Testing
         #expect(loyalty.paidDays == 6)
     }
 
-    @Test func `Family shared, refunded and free periods are not paid service, and a prorated refund ends it`() {
+    @Test
+    func `Family shared, assigned, refunded and free periods are not paid service, and a prorated refund ends it`() {
         var shared = Sample.period("1")
         shared.ownership = "FAMILY_SHARED"
+        var assigned = Sample.period("1")
+        assigned.ownership = "ASSIGNED"
         var free = Sample.period("1")
         free.priceMilliunits = 0
         var wrong = Sample.period("1")
         wrong.priceMilliunits = -5
-        for unpaid in [shared, free, wrong, Sample.period("1", revoked: 20)] {
+        for unpaid in [shared, assigned, free, wrong, Sample.period("1", revoked: 20)] {
             #expect(Self.loyalty([unpaid], on: 30).paidDays == 0)
         }
         var part = Sample.period("1", signed: 20, revoked: 20)

@@ -258,6 +258,47 @@ import Testing
         }
     }
 
+    /// How the sweep of an erasure is repeated.
+    enum Repeat: String, CaseIterable {
+        case byOwnId, byAccount, byCertificate, byItself
+    }
+
+    @Test(arguments: Repeat.allCases)
+    func `Erasure that failed before its sweep is completed by a repeat, or later by itself`(
+        way: Repeat
+    ) async throws {
+        try await Self.use { connection, _ async throws in
+            let store = ErasureStore(connection)
+            let id = UUID()
+            func erase(_ name: String, id: UUID) async throws -> ErasureStore.Certificate? {
+                try await store.forget(
+                    named: name, of: Self.app, in: .production, extent: .erase, id: id, at: Fixtures.now)
+            }
+            func rename(_ name: String, to other: String) async throws {
+                try await connection.run(
+                    unsafeScript: "alter function \(name)(uuid, store_environment, text, uuid, text) rename to \(other)"
+                )
+            }
+            try await rename("sweep_erased_account", to: "sweep_missing")
+            await #expect(throws: PostgresError.self) { _ = try await erase("user-1", id: id) }
+            try await rename("sweep_missing", to: "sweep_erased_account")
+            #expect(try await store.certificate(id) != nil)
+            #expect(try await Self.tables(with: "user-1", connection).contains("operator_action"))
+            let later = Fixtures.now.addingTimeInterval(1)
+            switch way {
+            case .byOwnId: #expect(try await erase("user-1", id: UUID())?.id == id)
+            case .byAccount: #expect(try await erase(Self.token, id: UUID())?.id == id)
+            case .byCertificate: try await store.sweep(id)
+            case .byItself:
+                #expect(try await store.sweepInterrupted(before: Fixtures.now) == 0)
+                #expect(try await store.sweepInterrupted(before: later) == 1)
+            }
+            #expect(try await Self.tables(with: Self.token, connection) == [])
+            #expect(try await Self.tables(with: "user-1", connection) == [])
+            #expect(try await store.sweepInterrupted(before: later) == 0)
+        }
+    }
+
     @Test func `Erasure and its row of the audit log are written both or neither`() async throws {
         try await Self.use { connection, _ in
             let account = try #require(UUID(uuidString: Self.token))
