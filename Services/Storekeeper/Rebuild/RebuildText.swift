@@ -47,8 +47,10 @@ extension RebuildReport {
         switch repairState {
         case .none: nil
         case .planned:
-            "\(rowsOfDifferingPurchases) rows of \(differingPurchases.count) purchases"
-                + "\(further(withdrawals.differences.count)) would be repaired."
+            """
+            \(rowsOfDifferingPurchases) rows of \(differingPurchases.count) purchases\
+            \(further(withdrawals.differences.count)) would be repaired.
+            """
         case .declined: "No changes."
         case .done: "\(repairedRows) rows of \(repairedPurchases) purchases\(further(repairedWithdrawals)) repaired."
         }

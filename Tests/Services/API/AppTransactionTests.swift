@@ -77,7 +77,7 @@ struct AppTransactionTests {
     @Test func `App transactions with and without Apple's id are one customer's where one account has sent both (O6)`()
         async throws
     {
-        try await UploadFixture.with { fixture in
+        try await UploadFixture.with { fixture async throws in
             let (id, otherId) = ("700000000000000001", "700000000000000002")
             let (first, second, third, other) = (UUID(), UUID(), UUID(), UUID())
             func upload(_ identity: String?, of account: UUID) async throws -> Set<UUID> {

@@ -41,6 +41,9 @@ public struct WithdrawalComparison: Sendable {
         /// Withdrawals that count for no customer, and of which no payload says for whom: it was deleted before the row said it, or with
         /// an erasure.
         public var unknown = 0
+
+        /// Nothing was compared.
+        public init() {}
     }
 
     /// Reads all withdrawals: an app has few.

@@ -32,7 +32,7 @@ import Testing
             .delivered(status: 200), .gone, .throttled(status: 429, seconds: 1),
             .failed(status: nil, fault: "no answer"),
         ]
-        #expect(made.allSatisfy(\.isOfReceiver))
+        #expect(made.filter(\.isOfReceiver) == made)
         let damaged = AttemptOutcome.unreadable(fault: "trailing bytes")
         #expect(!AttemptOutcome.erased.isOfReceiver && !damaged.isOfReceiver)
         #expect(damaged.status == nil && damaged.fault == "the stored notification cannot be read: trailing bytes")
