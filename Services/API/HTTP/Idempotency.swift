@@ -1,6 +1,7 @@
 import Chassis
 import Digests
 import Hummingbird
+import Postgres
 import Storage
 import StrictJSON
 
@@ -9,14 +10,19 @@ import struct Foundation.UUID
 
 /// Requests with an `Idempotency-Key` have effect once: the same request again gets the same answer for 24 hours.
 ///
-/// An effect and the answer to it are not stored together, and the database may fail between them. Therefore a handler makes things
-/// under the ids of the ``IdempotencyClaim``, where a repeat finds them, and notes before it asks Apple for what must not be done
-/// twice.
+/// The database may fail between an effect and its answer. Therefore a handler stores the answer in the transaction of the effect
+/// (``APIRequest/commands(storing:)``), or makes things under the ids of the ``IdempotencyClaim``, where a repeat finds them, and notes before
+/// it asks Apple for what must not be done twice. Uploads and restores need neither: the same upload once more changes nothing.
 struct Idempotency: Sendable {
     static let retention: Double = 24 * 3600
     /// Longer than any request takes: one that is still in progress then belongs to a process that died.
     static let patience: Double = 60
     static let longestKey = 255
+    /// To a repeat of a request that was interrupted.
+    static let interrupted = Problem(
+        .outcomeUnknown,
+        "The first request with this Idempotency-Key has asked Apple, and its answer is not stored; look whether Apple has done it before "
+            + "you send it with another Idempotency-Key.")
 
     let database: Database
     let clock: ProcessClock
@@ -54,10 +60,7 @@ struct Idempotency: Sendable {
                 .requestInProgress, "Wait for its answer, then send it again with the same Idempotency-Key.",
                 headers: [.retryAfter: "1"])
         case .unsettled:
-            throw Problem(
-                .outcomeUnknown,
-                "The first request with this Idempotency-Key was interrupted after it had asked Apple; look whether Apple has done "
-                    + "it before you send it with another Idempotency-Key.")
+            throw Self.interrupted
         case .mismatch:
             throw Problem(
                 .idempotencyMismatch,
@@ -109,7 +112,7 @@ struct Idempotency: Sendable {
         }
     }
 
-    private static func json(_ headers: HTTPFields) -> String {
+    fileprivate static func json(_ headers: HTTPFields) -> String {
         var json = JSONWriter()
         json.beginObject()
         for field in headers { json.member(field.name.rawName, field.value) }
@@ -127,6 +130,16 @@ struct Idempotency: Sendable {
 }
 
 extension APIRequest {
+    /// Stores the answer under the Idempotency-Key of the request, for the transaction that has the effect. None where it has no key.
+    func commands(storing response: APIResponse) -> [Command] {
+        guard let claim else { return [] }
+        return [
+            IdempotencyStore.command(
+                completing: claim.name, of: key.id, status: response.status,
+                headers: Idempotency.json(response.headers), body: response.bytes, naming: named(in: response.bytes))
+        ]
+    }
+
     /// Whom an answer to this request names: whom the request is about, and the accounts in the answer. The certificate of an
     /// erasure names no customer any more.
     func named(in answer: [UInt8]) -> IdempotencyStore.Named {

@@ -87,12 +87,10 @@ struct RefundHandlers: Sendable {
         do {
             return try await database.withConnection { connection in
                 if request.isDryRun { return APIResponse(try await operation.plan(on: connection, by: performer)) }
-                let answer = try await operation.perform(on: connection, by: performer)
-                return APIResponse(status: 202) { json in
-                    json.member("apiVersion", answer.apiVersion)
-                    json.member("body", raw: answer.body)
-                    Self.write(answer.adjustments, to: &json)
+                let answer = try await operation.perform(on: connection, by: performer) { answer in
+                    request.commands(storing: Self.response(answer))
                 }
+                return Self.response(answer)
             }
         } catch let refusal as AnswerRefund.Refusal {
             let sentence = refusal.description
@@ -102,6 +100,14 @@ struct RefundHandlers: Sendable {
             case .alreadyAnswered: throw Problem(.alreadyAnswered, detail)
             default: throw Problem(.conflict, detail)
             }
+        }
+    }
+
+    private static func response(_ answer: RefundAnswer) -> APIResponse {
+        APIResponse(status: 202) { json in
+            json.member("apiVersion", answer.apiVersion)
+            json.member("body", raw: answer.body)
+            write(answer.adjustments, to: &json)
         }
     }
 

@@ -36,9 +36,15 @@ struct SubscriptionRequests: Sendable {
             let operation = RefreshPurchase(subscription)
             if request.isDryRun { return APIResponse(operation.plan) }
             try services.questions.take(request.key, Self.questions, at: clock.instant())
-            let refresh = try await operation.perform(on: connection, id: id, by: performer)
-            return APIResponse(status: 202) { json in refresh.write(to: &json) }
+            let refresh = try await operation.perform(on: connection, id: id, by: performer) { refresh in
+                request.commands(storing: Self.response(refresh))
+            }
+            return Self.response(refresh)
         }
+    }
+
+    private static func response(_ refresh: RefreshStore.Refresh) -> APIResponse {
+        APIResponse(status: 202) { json in refresh.write(to: &json) }
     }
 
     /// `POST /v1/subscriptions/{originalTransactionId}/extension`
@@ -91,7 +97,9 @@ struct SubscriptionRequests: Sendable {
             return
         }
         try await connection.transaction { transaction in
-            let begun = try transaction.pipeline([IdempotencyStore.command(beginning: name, of: key)])
+            let begun = try transaction.pipeline([
+                IdempotencyStore.command(beginning: name, of: key, answer: Idempotency.interrupted.response.bytes)
+            ])
             guard begun[0].affected > 0 else {
                 throw Problem(
                     .requestInProgress, "Wait for its answer, then send it again with the same Idempotency-Key.",

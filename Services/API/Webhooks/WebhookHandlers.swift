@@ -84,9 +84,15 @@ struct WebhookHandlers: Sendable {
             let operation = try await ReplayWebhooks(
                 selection, to: id, most: Self.mostReplayed, on: connection)
             if request.isDryRun { return APIResponse(operation.plan) }
-            let count = try await operation.perform(on: connection, by: performer)
-            return APIResponse(status: 202) { json in json.member("enqueued", count) }
+            let count = try await operation.perform(on: connection, by: performer) { count in
+                request.commands(storing: Self.response(count))
+            }
+            return Self.response(count)
         }
+    }
+
+    private static func response(_ count: Int) -> APIResponse {
+        APIResponse(status: 202) { json in json.member("enqueued", count) }
     }
 
     private static func selection(_ body: JSONValue?) -> WebhookReplayStore.Selection? {

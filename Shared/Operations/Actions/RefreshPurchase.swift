@@ -20,13 +20,17 @@ package struct RefreshPurchase: Sendable {
             ["Apple would be asked for the whole history of the customer of purchase \(id)."])
     }
 
-    /// - Parameter id: of a new request.
+    /// - Parameters:
+    ///   - id: of a new request.
+    ///   - storing: further statements of the transaction that adds a new request.
     /// - Returns: the new request, or a recent one.
     @discardableResult
     package func perform(
-        on connection: PostgresConnection, id: UUID, by performer: Performer
+        on connection: PostgresConnection, id: UUID, by performer: Performer,
+        storing: @escaping @Sendable (RefreshStore.Refresh) -> [Command] = { _ in [] }
     ) async throws -> RefreshStore.Refresh {
         try await RefreshStore(connection).request(
-            subscription.key, of: subscription.bundleId, id: id, at: performer.now, audit: plan.action(of: performer))
+            subscription.key, of: subscription.bundleId, id: id, at: performer.now, audit: plan.action(of: performer),
+            storing: storing)
     }
 }

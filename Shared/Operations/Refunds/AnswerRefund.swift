@@ -33,15 +33,19 @@ package struct AnswerRefund: Sendable {
     /// What Apple would be told.
     /// - Throws: `Refusal` where the request cannot be answered.
     package func plan(on connection: PostgresConnection, by performer: Performer) async throws -> OperationPlan {
-        let answer = try await attempt(on: connection, by: performer, isTrial: true)
+        let answer = try await attempt(on: connection, by: performer, isTrial: true) { _ in [] }
         return OperationPlan(Self.name, on: subject, about: nil, Self.effects(answer))
     }
 
+    /// - Parameter storing: further statements of the transaction that stores the answer.
     /// - Returns: what Apple will be told; the scheduler sends it.
     /// - Throws: `Refusal` where the request cannot be answered.
     @discardableResult
-    package func perform(on connection: PostgresConnection, by performer: Performer) async throws -> RefundAnswer {
-        try await attempt(on: connection, by: performer, isTrial: false)
+    package func perform(
+        on connection: PostgresConnection, by performer: Performer,
+        storing: @escaping @Sendable (RefundAnswer) -> [Command] = { _ in [] }
+    ) async throws -> RefundAnswer {
+        try await attempt(on: connection, by: performer, isTrial: false, storing: storing)
     }
 
     package static func effects(_ answer: RefundAnswer) -> [String] {
@@ -53,12 +57,13 @@ package struct AnswerRefund: Sendable {
     private var subject: String { "\(key.environment.rawValue) transaction \(key.transactionId)" }
 
     private func attempt(
-        on connection: PostgresConnection, by performer: Performer, isTrial: Bool
+        on connection: PostgresConnection, by performer: Performer, isTrial: Bool,
+        storing: @escaping @Sendable (RefundAnswer) -> [Command]
     ) async throws -> RefundAnswer {
         let (subject, environment) = (subject, key.environment)
         let result = try await RefundDecisionStore(connection).answer(
             key, preference: preference, usage: usage, among: bundleIds, by: performer.name, at: performer.now,
-            isTrial: isTrial
+            isTrial: isTrial, storing: storing
         ) { bundleId in
             performer.action(Self.name, on: subject, about: OperatorAction.About(environment, bundleId))
         }

@@ -42,13 +42,17 @@ package struct ReplayWebhooks: Sendable {
             doubt: count > 0 ? "The receiver gets events that it may have processed; it skips them by their ids." : nil)
     }
 
+    /// - Parameter storing: further statements of the transaction that enqueues as many.
     /// - Returns: how many were enqueued.
     /// - Throws: `OperationError` where an earlier replay has to end first.
-    package func perform(on connection: PostgresConnection, by performer: Performer) async throws -> Int {
+    package func perform(
+        on connection: PostgresConnection, by performer: Performer,
+        storing: @escaping @Sendable (Int) -> [Command] = { _ in [] }
+    ) async throws -> Int {
         do {
             return try await WebhookReplayStore(connection).replay(
                 selection, to: endpoint.id, endpoint.kind, at: performer.now, most: most,
-                audit: plan.action(of: performer))
+                audit: plan.action(of: performer), storing: storing)
         } catch is WebhookReplayStore.Unfinished {
             throw OperationError(
                 "an earlier replay to the endpoint has changes that wait; send this one when they are delivered, or run "

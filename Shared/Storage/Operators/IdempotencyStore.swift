@@ -14,7 +14,7 @@ package struct IdempotencyStore: Sendable {
         case answered(status: Int, headers: String, body: [UInt8])
         /// The same request is being executed.
         case inProgress
-        /// The same request was interrupted after ``command(beginning:of:)``: whether it had its effect is not known.
+        /// The same request was interrupted after ``command(beginning:of:answer:)``: whether it had its effect is not known.
         case unsettled
         /// The key was used for another request.
         case mismatch
@@ -60,7 +60,9 @@ package struct IdempotencyStore: Sendable {
         guard let row = rows[1].first else { return .inProgress }
         guard try row.value("request_digest", as: [UInt8].self) == digest else { return .mismatch }
         guard let status = try row.optional("status", as: Int32.self) else { return .inProgress }
-        guard status != Self.begun else {
+        // An earlier build marked what has begun by the status 0 alone.
+        let text = try row.optional("response_headers", as: JSONText.self)?.text
+        guard status != 0, text != Self.begunHeaders else {
             return try row.value("created_at", as: Date.self) < abandoned ? .unsettled : .inProgress
         }
         let headers: JSONText = try row.value("response_headers")
@@ -71,17 +73,31 @@ package struct IdempotencyStore: Sendable {
     package func complete(
         _ name: String, of key: UUID, status: Int, headers: String, body: [UInt8], naming named: Named
     ) async throws {
-        _ = try await connection.execute(
-            Self.complete, key, name, Int32(status), JSONText(headers), body, named.environment.rawValue,
-            named.bundleId, named.appAccountTokens.sorted { $0.uuidString < $1.uuidString }, named.customerId)
+        _ = try await connection.pipeline([
+            Self.command(completing: name, of: key, status: status, headers: headers, body: body, naming: named)
+        ])
+    }
+
+    /// Stores the answer, in the transaction that has the effect: a repeat gets it also where the database fails between both.
+    package static func command(
+        completing name: String, of key: UUID, status: Int, headers: String, body: [UInt8], naming named: Named
+    ) -> Command {
+        Command(
+            complete, key, name, Int32(status), JSONText(headers), body, named.environment.rawValue, named.bundleId,
+            named.appAccountTokens.sorted { $0.uuidString < $1.uuidString }, named.customerId)
     }
 
     /// The request is about to have an effect outside of the database that must not happen twice: from now on its key is not
     /// withdrawn, and not free again before it expires. Affects no row where another execution of the request is ahead.
-    package static func command(beginning name: String, of key: UUID) -> Command { Command(begin, key, name, begun) }
+    /// - Parameter answer: the problem, with status 409, that a build answers a repeat with that does not know what has begun.
+    package static func command(beginning name: String, of key: UUID, answer: [UInt8]) -> Command {
+        Command(begin, key, name, JSONText(begunHeaders), answer)
+    }
 
     /// The effect has certainly not happened: the request may be executed again.
-    package static func command(undoing name: String, of key: UUID) -> Command { Command(undo, key, name, begun) }
+    package static func command(undoing name: String, of key: UUID) -> Command {
+        Command(undo, key, name, begunHeaders)
+    }
 
     /// Deletes a claim whose request had no effect, so that it can be sent again; one that has begun its effect stays.
     package func withdraw(_ name: String, of key: UUID) async throws {
@@ -94,8 +110,8 @@ package struct IdempotencyStore: Sendable {
         try await connection.execute(Self.delete, moment).affected
     }
 
-    /// In place of the status of an answer: there is none, and the request may have had its effect.
-    private static let begun: Int32 = 0
+    /// Of a row in place of an answer: there is none, and the request may have had its effect.
+    private static let begunHeaders = #"{"Content-Type":"application/problem+json","Storekeeper-Outcome":"unknown"}"#
 
     static let statements = [claim, find, begin, undo, complete, withdraw, delete]
 
@@ -123,7 +139,7 @@ package struct IdempotencyStore: Sendable {
         "api-idempotency-begin",
         """
         update api_idempotency
-        set status = $3::integer
+        set status = 409, response_headers = $3::json, response_body = $4::bytea
         where key_id = $1::uuid and idempotency_key = $2::text and status is null
         """)
 
@@ -131,8 +147,8 @@ package struct IdempotencyStore: Sendable {
         "api-idempotency-undo",
         """
         update api_idempotency
-        set status = null
-        where key_id = $1::uuid and idempotency_key = $2::text and status = $3::integer
+        set status = null, response_headers = null, response_body = null
+        where key_id = $1::uuid and idempotency_key = $2::text and (status = 0 or response_headers::text = $3::text)
         """)
 
     private static let complete = Statement(

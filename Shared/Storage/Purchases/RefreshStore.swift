@@ -31,19 +31,23 @@ package struct RefreshStore: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// - Parameter id: the id of a new request.
+    /// - Parameters:
+    ///   - id: the id of a new request.
+    ///   - storing: further statements of the transaction that adds a new request.
     /// - Returns: the new request, or the recent one. Only a new one has a row in the audit log.
     package func request(
-        _ key: SubscriptionKey, of bundleId: String, id: UUID, at now: Date, audit: OperatorAction
+        _ key: SubscriptionKey, of bundleId: String, id: UUID, at now: Date, audit: OperatorAction,
+        storing: @escaping @Sendable (Refresh) -> [Command] = { _ in [] }
     ) async throws -> Refresh {
+        let new = Refresh(id: id, requestedAt: now)
         let isAdded = try await connection.transaction { transaction in
             let request = Self.command(requesting: key, of: bundleId, id: id, at: now)
             guard try transaction.pipeline([request])[0].affected > 0 else { return false }
-            try transaction.commit(after: [OperatorActionStore.command(recording: [audit])])
+            try transaction.commit(after: [OperatorActionStore.command(recording: [audit])] + storing(new))
             return true
         }
         if !isAdded, let last = try await last(of: key) { return last }
-        return Refresh(id: id, requestedAt: now)
+        return new
     }
 
     private static func command(requesting key: SubscriptionKey, of bundleId: String, id: UUID, at now: Date) -> Command

@@ -26,10 +26,12 @@ extension RefundDecisionStore {
     ///   - usage: what is told instead of the newest report; the report has what it leaves open.
     ///   - bundleIds: nil means all apps.
     ///   - isTrial: changes nothing.
+    ///   - storing: further statements of the transaction that stores the answer.
     ///   - audit: the entry of the audit log for the app, written with the answer.
     package func answer(
         _ key: RefundKey, preference: RefundPreference?, usage: RefundSubject.UsageReport?, among bundleIds: [String]?,
         by name: String, at now: Date, isTrial: Bool = false,
+        storing: @escaping @Sendable (RefundAnswer) -> [Command] = { _ in [] },
         audit: @escaping @Sendable (_ bundleId: String) -> OperatorAction
     ) async throws -> HandResult {
         try await repeating {
@@ -56,10 +58,11 @@ extension RefundDecisionStore {
                 if let usage { subject.usage = usage.completed(by: subject.usage) }
                 let answer = RefundAnswer(preference, about: subject)
                 guard !isTrial else { return .stored(answer) }
-                _ = try transaction.pipeline([
-                    Self.inserted(Decided(answer, by: name), request, at: now), Self.planned(request, at: now),
-                    OperatorActionStore.command(recording: [audit(request.bundleId)]),
-                ])
+                _ = try transaction.pipeline(
+                    [
+                        Self.inserted(Decided(answer, by: name), request, at: now), Self.planned(request, at: now),
+                        OperatorActionStore.command(recording: [audit(request.bundleId)]),
+                    ] + storing(answer))
                 return .stored(answer)
             }
         }

@@ -37,12 +37,14 @@ package struct WebhookReplayStore: Sendable {
     }
 
     /// Enqueues them, with an entry of the audit log.
-    /// - Parameter most: enqueues no more, and none where an earlier replay to the endpoint is unfinished; nil has no limit.
+    /// - Parameters:
+    ///   - most: enqueues no more, and none where an earlier replay to the endpoint is unfinished; nil has no limit.
+    ///   - storing: further statements of the transaction that enqueues as many.
     /// - Returns: how many.
     /// - Throws: `Unfinished`.
     package func replay(
         _ selection: Selection, to endpoint: UUID, _ kind: WebhookEndpoint.Kind = .changes, at now: Date,
-        most: Int? = nil, audit: OperatorAction
+        most: Int? = nil, audit: OperatorAction, storing: @escaping @Sendable (Int) -> [Command] = { _ in [] }
     ) async throws -> Int {
         try await repeating {
             try await connection.transaction { transaction in
@@ -58,7 +60,9 @@ package struct WebhookReplayStore: Sendable {
                         selection.replay(kind), all: selection.values(after: [endpoint, now, most.map { Int64($0) }])),
                     OperatorActionStore.command(recording: [audit]),
                 ])
-                return Int(try rows[0][0].value("count", as: Int64.self))
+                let count = Int(try rows[0][0].value("count", as: Int64.self))
+                try transaction.commit(after: storing(count))
+                return count
             }
         }
     }

@@ -5,6 +5,7 @@ import Storage
 import StrictJSON
 import TestSupport
 import Testing
+import WebhookDelivery
 
 @testable import API
 @testable import AppStoreSamples
@@ -66,7 +67,10 @@ import Testing
                         abandoned: moment.addingTimeInterval(-Idempotency.patience))
                 }
                 func begin() async throws -> Int {
-                    try await state.connection.pipeline([IdempotencyStore.command(beginning: "a", of: id)])[0].affected
+                    try await state.connection.pipeline([
+                        IdempotencyStore.command(
+                            beginning: "a", of: id, answer: Idempotency.interrupted.response.bytes)
+                    ])[0].affected
                 }
                 #expect(try await claim(after: 0) == .new)
                 #expect(try await begin() == 1)
@@ -74,6 +78,18 @@ import Testing
                 #expect(try await begin() == 0)
                 try await store.withdraw("a", of: id)
                 #expect(try await claim(after: 59) == .inProgress)
+                // A build that knows nothing of it replays the row as an answer.
+                let row = try await state.connection.execute(
+                    Statement(
+                        unsafeSQL: """
+                            select status, response_headers ->> 'Content-Type' as type, response_body
+                            from api_idempotency
+                            """)
+                )[0]
+                #expect(try row.value("status", as: Int32.self) == 409)
+                #expect(try row.value("type", as: String.self) == "application/problem+json")
+                let problem = try JSONDocument(row.value("response_body", as: [UInt8].self)).root
+                #expect(problem["type"]?.string == Problem.Kind.outcomeUnknown.type)
                 #expect(try await claim(after: 61) == .unsettled)
                 #expect(try await claim(after: Idempotency.retention - 1) == .unsettled)
                 _ = try await state.connection.pipeline([IdempotencyStore.command(undoing: "a", of: id)])
@@ -144,6 +160,52 @@ import Testing
         }
     }
 
+    // MARK: Answers in the transaction of the effect
+
+    @Test func `Refresh whose answer was lost is not asked for again under its Idempotency-Key`() async throws {
+        try await Self.withSubscription { fixture, _ in
+            let id = try #require(
+                await fixture.api.purchases().first, "the purchase that the fixture has applied")
+            func refresh(_ name: String) async throws -> RunningAPI.Answer {
+                try await fixture.api.send(
+                    "POST", "/v1/subscriptions/\(id)/refresh", key: fixture.key, headers: ["Idempotency-Key": name])
+            }
+            try await fixture.api.run(Self.secondAnswersFail)
+            let first = try await refresh("a")
+            #expect(first.status == 202)
+            // Later than a second request returns the first one.
+            try await fixture.api.pass(2 * RefreshStore.interval)
+            let second = try await refresh("a")
+            #expect(second.body == first.body && second.headers["idempotency-replayed"] == "true")
+            #expect(try await refresh("b").json?["refreshId"]?.string != first.json?["refreshId"]?.string)
+        }
+    }
+
+    @Test func `Replay whose answer was lost is enqueued once under its Idempotency-Key`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                let key = try await api.key()
+                let endpoint = WebhookEndpoint(
+                    id: UUID(), environment: .sandbox, url: "https://example.com/hook", filter: WebhookFilter(),
+                    createdAt: Date(timeIntervalSince1970: 0))
+                try await WebhookEndpointStore(state.connection).create(endpoint, audit: WebhookTests.audit)
+                try await state.subscribed()
+                func replay(_ name: String) async throws -> RunningAPI.Answer {
+                    try await api.send(
+                        "POST", "/v1/webhook-endpoints/\(endpoint.id.uuidString.lowercased())/replays", key: key,
+                        headers: ["Idempotency-Key": name],
+                        body: Array(#"{"originalTransactionId":"\#(SampleState.purchase)"}"#.utf8))
+                }
+                try await api.run(Self.secondAnswersFail)
+                let first = try await replay("a")
+                #expect(first.status == 202 && first.json?["enqueued"]?.int64 == 1)
+                let second = try await replay("a")
+                #expect(second.body == first.body && second.headers["idempotency-replayed"] == "true")
+                #expect(try await replay("b").problem == "conflict")
+            }
+        }
+    }
+
     @Test
     func `Ids of a request are of its API key, its Idempotency-Key and its body, and known again within 24 hours`() {
         let (key, digest) = (UUID(), [UInt8](repeating: 1, count: 32))
@@ -184,8 +246,13 @@ import Testing
         }
     }
 
+    // 409 is in place of an answer.
     private static let answersFail = failure(
-        "before update on api_idempotency for each row when (new.status > 0)")
+        "before update on api_idempotency for each row when (new.status > 0 and new.status <> 409)")
+
+    /// The answer is stored with the effect; the handler's caller stores it once more.
+    private static let secondAnswersFail = failure(
+        "before update on api_idempotency for each row when (old.status > 0)")
 
     /// Has the database go away, as its clients see it, at some statements.
     private static func failure(_ statements: String) -> String {
@@ -206,6 +273,15 @@ extension RunningAPI {
         let connection = TestDatabase.connection(database)
         try await connection.run(unsafeScript: script)
         await connection.close()
+    }
+
+    /// The ids of all purchases.
+    func purchases() async throws -> [String] {
+        let connection = TestDatabase.connection(database)
+        let rows = try await connection.execute(
+            Statement(unsafeSQL: "select original_transaction_id from subscription order by 1"))
+        await connection.close()
+        return try rows.map { row in try row.value("original_transaction_id") }
     }
 
     /// Lets seconds pass; the keys are read again.
