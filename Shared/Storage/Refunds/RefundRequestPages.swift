@@ -105,7 +105,7 @@ package struct RefundRequestPages: Sendable {
     /// - Parameters:
     ///   - environment: nil means both.
     ///   - bundleIds: nil means all apps.
-    ///   - position: of the last entry of the page before; see ``position(of:)``.
+    ///   - position: of the last entry of the page before.
     package func page(
         in environment: StoreEnvironment?, of bundleIds: [String]? = nil, state: RefundState? = nil,
         purchase: String? = nil, after position: (requestedAt: Date, transactionId: String)? = nil, limit: Int,
@@ -115,8 +115,10 @@ package struct RefundRequestPages: Sendable {
             switch (environment != nil, bundleIds != nil, purchase != nil, state) {
             case (true, _, true, _): Self.ofPurchase
             case (true, true, _, .open?): Self.openOfApps
-            case (true, true, _, _): Self.ofApps
             case (_, _, _, .open?): Self.ofOpen
+            case (_, _, _, .waiting?): Self.ofWaiting
+            case (_, _, _, .withheld?): Self.ofWithheld
+            case (true, true, _, _): Self.ofApps
             default: Self.list
             }
         return try await connection.execute(
@@ -177,7 +179,8 @@ package struct RefundRequestPages: Sendable {
     }
 
     static let statements = [
-        list, ofApps, ofOpen, openOfApps, answerable, ofPurchase, ofTransaction, decisions, account,
+        list, ofApps, ofOpen, openOfApps, ofWaiting, ofWithheld, answerable, ofPurchase, ofTransaction, decisions,
+        account,
     ]
 
     private static let isOpen = "request.requested_at > coalesce(request.outcome_at, '-infinity')"
@@ -188,6 +191,9 @@ package struct RefundRequestPages: Sendable {
     private static let ofApps = listed("refund-request-list-apps", [.environment, .app])
     private static let ofOpen = listed("refund-request-list-open", [.time])
     private static let openOfApps = listed("refund-request-list-apps-open", [.environment, .app, .time])
+    /// Of few requests among many.
+    private static let ofWaiting = listed("refund-request-list-waiting", [.planned])
+    private static let ofWithheld = listed("refund-request-list-withheld", [.withheld])
     private static let answerable = listed(
         "refund-request-list-undecided", [.time], order: "requested_at, transaction_id",
         states: "state in ('open', 'waiting', 'withheld') and $3::text is null", first: "null")
@@ -198,6 +204,10 @@ package struct RefundRequestPages: Sendable {
         case environment, app, purchase, transaction
         /// Apple takes an answer yet.
         case time
+        /// The scheduler looks at the request again, as it does while an answer waits.
+        case planned
+        /// An answer was withheld, of this request or an earlier one about the transaction.
+        case withheld
 
         /// What selects where it is not null; nil: nothing does.
         var value: String? {
@@ -206,7 +216,7 @@ package struct RefundRequestPages: Sendable {
             case .app: "$2::text[]"
             case .purchase: "$4::text"
             case .transaction: "$5::text"
-            case .time: nil
+            case .time, .planned, .withheld: nil
             }
         }
 
@@ -216,6 +226,8 @@ package struct RefundRequestPages: Sendable {
             case .app: "request.bundle_id = any ($2::text[])"
             case .purchase: "request.original_transaction_id = $4::text"
             case .transaction: "request.transaction_id = $5::text"
+            case .planned: "request.next_at is not null"
+            case .withheld: "request.was_withheld"
             case .time: "request.requested_at > $9::timestamptz - interval '12 hours' and \(RefundRequestPages.isOpen)"
             }
         }
@@ -261,8 +273,8 @@ package struct RefundRequestPages: Sendable {
                         select *
                         from refund_request request
                         where request.requested_at is not null and \(selections)
-                            and ($6::timestamptz is null
-                                or (request.requested_at, request.transaction_id) < ($6::timestamptz, $7::text))
+                            and (request.requested_at, request.transaction_id)
+                                < (coalesce($6::timestamptz, 'infinity'), coalesce($7::text, ''))
                         order by \(order)
                         limit \(first)
                     ) as request

@@ -19,7 +19,8 @@ struct ComparedTable: Sendable {
         ComparedTable(
             name: "refund_request", key: "transaction_id",
             ignored: [
-                ("next_at", "case when fresh.next_at is not null then coalesce(held.next_at, fresh.next_at) end")
+                ("next_at", "case when fresh.next_at is not null then coalesce(held.next_at, fresh.next_at) end"),
+                ("was_withheld", "held.was_withheld"),
             ]),
         ComparedTable(
             name: "account_claim", key: "bundle_id || ' ' || app_account_token", condition: "evidence = 'apple'"),

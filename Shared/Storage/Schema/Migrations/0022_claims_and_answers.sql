@@ -1,4 +1,4 @@
--- How many accounts may claim one Apple account, paid time, and what an erasure leaves to do.
+-- How many accounts may claim one Apple account, paid time, what an erasure leaves to do, and lists of refund requests.
 
 -- Of the accounts of the app that claim one Apple account by uploads. An app whose accounts share has been told that all do: it
 -- keeps as many as can be configured.
@@ -206,3 +206,29 @@ begin
     where id = certificate;
 end;
 $$;
+
+-- Lists of refund requests by the state of their answers. One that waits is of a request that the scheduler looks at again. Whether an
+-- answer was ever withheld is noted with the request, in whose order the list is; which one counts is decided where it is read.
+alter table refund_request add column was_withheld boolean; -- null: never
+create function note_withheld_refund() returns trigger
+language plpgsql security definer
+set search_path from current
+as $$
+begin
+    update refund_request
+    set was_withheld = true
+    where environment = new.environment and transaction_id = new.transaction_id and was_withheld is null;
+    return null;
+end;
+$$;
+create trigger note_withheld after insert or update of failed_with on refund_answer
+    for each row when (new.withheld_because <> 'late' or new.failed_with = 'consentWithdrawn')
+    execute function note_withheld_refund();
+update refund_request
+set was_withheld = true
+from refund_answer answer
+where answer.environment = refund_request.environment and answer.transaction_id = refund_request.transaction_id
+    and (answer.withheld_because <> 'late' or answer.failed_with = 'consentWithdrawn');
+create index refund_request_withheld on refund_request (requested_at, transaction_id)
+where was_withheld and requested_at is not null;
+create index refund_request_planned on refund_request (requested_at, transaction_id) where next_at is not null;

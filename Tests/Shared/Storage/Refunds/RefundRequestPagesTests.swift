@@ -46,6 +46,49 @@ import Testing
         }
     }
 
+    @Test func `Lists of waiting and of withheld requests are parts of the list of all, page by page`() async throws {
+        try await RefundFixture.use { fixture async throws in
+            for transaction in 2...9 {
+                try await fixture.apply(
+                    "CONSUMPTION_REQUEST", minute: Double(transaction * 10), transaction: "\(transaction)",
+                    seed: UInt64(transaction))
+            }
+            // Of the odd ones the answer waits, but of one whose consent was withdrawn.
+            try await fixture.connection.run(
+                unsafeScript: """
+                    insert into refund_answer (
+                        requested_at, decided_at, environment, transaction_id, bundle_id, withheld_because, body, api_version,
+                        decided_by)
+                    select requested_at, requested_at + interval '1 second', environment, transaction_id, bundle_id,
+                        case when transaction_id::integer % 2 = 0 then 'rule' end,
+                        case when transaction_id::integer % 2 = 1 then '{}' end,
+                        case when transaction_id::integer % 2 = 1 then 2 end, 'policy'
+                    from refund_request;
+                    update refund_answer
+                    set failed_at = decided_at, failed_with = 'consentWithdrawn'
+                    where transaction_id = '3'
+                    """)
+            let pages = RefundRequestPages(fixture.connection)
+            func keys(_ state: RefundState) async throws -> [String] {
+                var found: [RefundRequestPages.Entry] = []
+                while true {
+                    let page = try await pages.page(
+                        in: .production, of: [RefundFixture.app], state: state,
+                        after: found.last.map { ($0.requestedAt, $0.key.transactionId) }, limit: 2,
+                        at: RefundFixture.at(100))
+                    #expect(page.allSatisfy { $0.state == state })
+                    if page.isEmpty { return found.map(\.key.transactionId) }
+                    found += page
+                }
+            }
+            #expect(try await keys(.waiting) == ["9", "7", "5", "1"])
+            #expect(try await keys(.withheld) == ["8", "6", "4", "3", "2"])
+            #expect(
+                try await pages.page(in: nil, state: .withheld, limit: 100, at: RefundFixture.at(100)).count == 5)
+            #expect(try await pages.page(in: .sandbox, state: .waiting, limit: 9, at: RefundFixture.at(100)) == [])
+        }
+    }
+
     @Test func `Lists of a purchase, of an app and of a state are parts of the list of all`() async throws {
         try await RefundFixture.use { fixture async throws in
             for transaction in 2...6 {
