@@ -74,7 +74,8 @@ import Testing
                 while true {
                     let page = try await pages.page(
                         in: .production, of: [RefundFixture.app], state: state,
-                        after: found.last.map { ($0.requestedAt, $0.key.transactionId) }, limit: 2,
+                        after: found.last.map { (requestedAt: $0.requestedAt, transactionId: $0.key.transactionId) },
+                        limit: 2,
                         at: RefundFixture.at(100))
                     #expect(page.allSatisfy { $0.state == state })
                     if page.isEmpty { return found.map(\.key.transactionId) }
