@@ -88,6 +88,7 @@ declare
     concerned text[];
     own text[];
     ids text[];
+    own_id text;
     certificate erased_account;
 begin
     -- The pipeline waits for the lock: an unknown account locks nothing. detach_account asks again, under the lock.
@@ -145,6 +146,10 @@ begin
                             where other.environment = asked_environment
                                 and other.original_transaction_id = purchase.original_transaction_id
                                 and other.app_account_token <> asked_account))));
+    select customer_id
+    into own_id
+    from customer
+    where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id;
     delete from usage_report
     where environment = asked_environment and bundle_id = asked_bundle_id and original_transaction_id = any (concerned);
     insert into erased_purchase (environment, original_transaction_id)
@@ -159,7 +164,8 @@ begin
     end if;
     return query
         update erased_account
-        set customer_ids = ids
+        set customer_ids = ids, unswept_account = asked_account,
+            unswept_customer = coalesce(own_id, unswept_customer)
         where id = certificate.id
         returning *;
 end;
