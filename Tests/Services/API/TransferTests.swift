@@ -194,7 +194,7 @@ struct TransferTests {
                 for account in accounts {
                     group.addTask { try await fixture.upload([signed], of: account) }
                 }
-                return try await group.reduce(into: []) { $0.append($1) }
+                return try await group.reduce(into: [RunningAPI.Answer]()) { $0.append($1) }
             }
             #expect(answers.allSatisfy { $0.status == 200 && $0.claims == ["signed"] })
             #expect(answers.count { $0.access.contains("monthly") } == 3)
