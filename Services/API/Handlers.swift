@@ -14,6 +14,7 @@ enum Handlers {
         let offers = OfferHandlers(dependencies)
         let webhooks = WebhookHandlers(dependencies)
         let refunds = RefundHandlers(dependencies)
+        let credits = CreditHandlers(dependencies)
         return [
             "getDocument": document.get,
             "getDocumentAsYAML": document.get,
@@ -22,6 +23,8 @@ enum Handlers {
             "getCustomerEntitlements": entitlements.ofCustomer,
             "getAccountProduct": entitlements.ofProduct,
             "queryEntitlements": entitlements.query,
+            "getAccountBalances": credits.balances,
+            "creditTransaction": credits.credit,
             "uploadTransactions": uploads.transactions,
             "restorePurchases": uploads.restore,
             "uploadReceipt": ReceiptHandlers(dependencies).upload,

@@ -20,7 +20,8 @@ struct Customers: ParsableCommand {
               storekeeper customers policy --app com.example.app refuse
             """,
         subcommands: [
-            ShowCustomer.self, CustomerApps.self, AddCustomer.self, RemoveCustomer.self, DetachCustomer.self,
+            ShowCustomer.self, CustomerApps.self, CustomerBalance.self, AddCustomer.self, RemoveCustomer.self,
+            DetachCustomer.self,
             EraseCustomerCommand.self,
             GrantCustomer.self, RevokeCustomerGrant.self,
             SharedAccounts.self, Policy.self, Choose.self,

@@ -77,6 +77,71 @@ public struct ProductStore: Sendable {
         try ProductDurations(try await connection.execute(Self.configured))[bundleId] ?? [:]
     }
 
+    /// What one consumable of a product gives.
+    public struct CreditSetting: Sendable, Equatable {
+        /// Apple's id of the product.
+        public var productId: String
+        /// For each of the quantity.
+        public var amount: Int64
+        /// What is counted, such as `coins`.
+        public var unit: String
+
+        /// - Parameters:
+        ///   - amount: for each of the quantity, from 1.
+        ///   - unit: what is counted.
+        public init(productId: String, amount: Int64, unit: String) {
+            self.productId = productId
+            self.amount = amount
+            self.unit = unit
+        }
+    }
+
+    /// Sets what consumables give from now on; what was credited before stays as it is.
+    /// - Parameters:
+    ///   - settings: the products to set.
+    ///   - removed: the products that give one of themselves again.
+    public func setCredits(_ settings: [CreditSetting], removing removed: [String], ofApp bundleId: String) async throws
+    {
+        let settings = settings.sorted { $0.productId < $1.productId }
+        let products = settings.map(\.productId) + removed
+        let none = removed.map { _ in Int64?.none }
+        let amounts = settings.map { Int64?.some($0.amount) } + none
+        let units = settings.map { String?.some($0.unit) } + removed.map { _ in String?.none }
+        _ = try await repeating {
+            try await connection.execute(Self.setCredits, bundleId, products, amounts, units)
+        }
+    }
+
+    /// What the consumables of an app give, by product; not those that give one of themselves.
+    public func credits(ofApp bundleId: String) async throws -> [CreditSetting] {
+        try await connection.execute(Self.credits, bundleId).map { row in
+            CreditSetting(
+                productId: try row.value("product_id"), amount: try row.value("credit_amount"),
+                unit: try row.value("credit_unit"))
+        }
+    }
+
+    static let setCredits = Statement(
+        "product-set-credits",
+        """
+        insert into product as known (bundle_id, product_id, credit_amount, credit_unit)
+        select $1::text, product_id, amount, unit
+        from unnest($2::text[], $3::bigint[], $4::text[]) as given (product_id, amount, unit)
+        order by product_id
+        on conflict (bundle_id, product_id) do update
+        set credit_amount = excluded.credit_amount, credit_unit = excluded.credit_unit
+        where (known.credit_amount, known.credit_unit) is distinct from (excluded.credit_amount, excluded.credit_unit)
+        """)
+
+    static let credits = Statement(
+        "product-credits",
+        """
+        select product_id, credit_amount, credit_unit
+        from product
+        where bundle_id = $1::text and credit_amount is not null
+        order by product_id
+        """)
+
     static let levels = Statement(
         "product-levels",
         "select product_id, level from product where bundle_id = $1::text and level is not null")

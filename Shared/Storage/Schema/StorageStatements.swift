@@ -31,7 +31,8 @@ public enum StorageStatements {
             LeaseStore.acquire, LeaseStore.release, OutboxStore.changes, OutboxStore.unpublished,
             OutboxStore.changesPublished,
             OutboxStore.announcement, OutboxStore.withdraw, OutboxStore.requests, OutboxStore.requestsPublished,
-            ProductStore.levels, ProductStore.setLevels, ProductStore.setDurations,
+            ProductStore.levels, ProductStore.setLevels, ProductStore.setDurations, ProductStore.setCredits,
+            ProductStore.credits,
             ProductStore.configured, ProductStore.durations,
             CustomerStore.withheld, CustomerStore.claims, CustomerStore.shared, ClaimStatements.upsert,
             ClaimStatements.notice,
@@ -57,7 +58,7 @@ public enum StorageStatements {
         + PurchasePages.statements + EventFeed.statements + CustomerRecords.statements + SearchStore.statements
         + ProductTransactionStore.statements + PriceReports.statements + ExternalPurchaseTokens.statements
         + RefreshStore.statements + EntitlementDefinitionStore.statements + ConsentStore.statements
-        + AccountAppStore.statements + ErasureStore.statements + TransferStore.statements
+        + AccountAppStore.statements + ErasureStore.statements + TransferStore.statements + CreditStore.statements
 
     private static let console =
         ConsoleSessions.statements + ConsolePages.statements + DeadLetterGroups.statements

@@ -225,7 +225,7 @@ struct DocumentedAnswers {
                 truncate api_key, api_key_use, customer, manual_grant, api_idempotency, notification, subscription, transaction, access_period,
                     account_claim, purchase_account, timeline, notification_payload, recovery_request, entitlement_definition,
                     account_app, customer_consent, erased_account, webhook_endpoint, webhook_health, webhook_queue, webhook_delivery,
-                    refund_request, refund_answer, refund_policy, usage_report, erased_purchase
+                    refund_request, refund_answer, refund_policy, usage_report, erased_purchase, credit
                 """)
         let key = try await api.key(bundleIds: [SampleState.app])
         let path = Self.path(operation)
@@ -264,6 +264,9 @@ struct DocumentedAnswers {
         if operation.path.contains("refund") || operation.id == "sendConsumption" {
             try await state.requestRefund(at: api.clock.now)
         }
+        if operation.id == "creditTransaction", status != 409 {
+            try await state.connection.run(unsafeScript: "update transaction set product_type = 'Consumable'")
+        }
         return try await special(operation, status, path, key, body)
     }
 
@@ -292,6 +295,10 @@ struct DocumentedAnswers {
         case ("getEntitlementDefinition", 200):
             _ = try await api.send("PUT", path, key: key, json: #"{"productIds":["pro.monthly"]}"#)
             return try await send(operation, path, key)
+        case ("creditTransaction", 200):
+            _ = try await send(operation, path, key, body: body)
+            return try await send(operation, path, key, body: body)
+        case ("creditTransaction", 409): return try await send(operation, path, key, body: body)
         case ("reportUsage", 409):
             try await state.connection.run(
                 unsafeScript: """

@@ -75,7 +75,7 @@ insert into erased_purchase (environment, original_transaction_id)
 select distinct environment, unnest(detached_purchases)
 from erased_account;
 
--- As before, and notes the purchases of the account alone.
+-- As before, and notes the purchases of the account alone, and whose credits they were no more.
 create or replace function erase_account(
     new_id uuid, asked_environment store_environment, asked_bundle_id text, asked_account uuid, asked_completely boolean,
     now_at timestamptz, topics_end_at timestamptz)
@@ -155,6 +155,10 @@ begin
     insert into erased_purchase (environment, original_transaction_id)
     select asked_environment, unnest(own)
     on conflict do nothing;
+    -- The transaction stays credited: another account must not get it again.
+    update credit
+    set app_account_token = null
+    where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id;
     select *
     into certificate
     from detach_account(
@@ -170,3 +174,50 @@ begin
         returning *;
 end;
 $$;
+
+-- What one consumable of a product gives, as operators set it. Without it one of the product itself.
+alter table product
+    add column credit_amount bigint check (credit_amount > 0),
+    add column credit_unit text,
+    add check (num_nulls(credit_amount, credit_unit) in (0, 2));
+
+-- What consumables gave to accounts, each transaction once, when a backend asked for it. Rows are only added; what a refund takes back
+-- follows from the transaction.
+create table credit (
+    credited_at timestamptz not null,
+    quantity bigint not null check (quantity > 0),
+    amount bigint not null check (amount > 0), -- quantity times what the product gave at that time
+    app_account_token uuid, -- null: the account was detached or erased
+    environment store_environment not null,
+    transaction_id text not null,
+    bundle_id text not null,
+    product_id text not null,
+    unit text not null,
+    credited_by text not null, -- the API key
+    primary key (environment, transaction_id)
+);
+create index credit_by_account on credit (app_account_token, environment, bundle_id) where app_account_token is not null;
+create trigger reject_erased before insert on credit
+    for each row when (new.app_account_token is not null) execute function reject_erased_account();
+
+-- Credits with what Apple has taken back: all of it, or the share that was refunded, rounded in the customer's favour. A refund
+-- that Apple reversed takes nothing back.
+create view current_credit as
+select credit.credited_at, bought.revoked_at, credit.quantity, credit.amount,
+    case
+        when bought.revoked_at is null then 0
+        else trunc(credit.amount::numeric * least(coalesce(bought.revocation_percentage, 100000), 100000) / 100000)::bigint
+    end as taken_back,
+    credit.app_account_token, credit.environment, credit.transaction_id, credit.bundle_id, credit.product_id, credit.unit,
+    credit.credited_by
+from credit
+join transaction bought using (environment, transaction_id);
+
+-- What each account was given, by unit. What the account has spent is the app's own.
+create view account_balance as
+select app_account_token, environment, bundle_id, unit, count(*) as credits, sum(amount)::bigint as credited,
+    sum(taken_back)::bigint as taken_back, sum(amount - taken_back)::bigint as balance,
+    max(credited_at) as credited_at
+from current_credit
+where app_account_token is not null
+group by app_account_token, environment, bundle_id, unit;

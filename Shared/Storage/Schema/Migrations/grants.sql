@@ -29,7 +29,8 @@ declare
         'transaction', 'subscription', 'access_period', 'access', 'anomaly', 'lifecycle_gap', 'timeline', 'account_claim', 'sharing_policy',
         'chosen_account', 'purchase_transfer', 'product', 'recovery_request', 'recovery_answer', 'purchase_owner', 'purchase_account', 'account_version', 'account_access', 'price_consent',
         'renewal_switch', 'subscription_end', 'erased_account', 'webhook_endpoint', 'webhook_health', 'webhook_queue', 'webhook_delivery',
-        'refund_request', 'refund_answer', 'refund_policy', 'usage_report', 'erased_purchase'];
+        'refund_request', 'refund_answer', 'refund_policy', 'usage_report', 'erased_purchase',
+        'credit', 'current_credit', 'account_balance'];
     -- Everything but the keys and stored answers of the API, and what is between services only.
     console_reads constant text[] := array_remove(array_remove(api_reads, 'api_key'), 'api_cursor_secret') || array[
         'consumer_position', 'rejected', 'ingest_heartbeat', 'operator_action', 'conflicting_notification', 'recovery_request',
@@ -215,7 +216,7 @@ begin
             ('storekeeper_scheduler', 'update (next_at)', array['refund_request']),
             ('storekeeper_scheduler', 'insert, update (attempts, sent_at, failed_at, failed_with)', array['refund_answer']),
             ('storekeeper_api', 'update (next_at)', array['refund_request']),
-            ('storekeeper_api', 'insert', array['refund_answer', 'refund_policy', 'usage_report']),
+            ('storekeeper_api', 'insert', array['refund_answer', 'refund_policy', 'usage_report', 'credit']),
             ('storekeeper_console', 'update (next_at)', array['refund_request']),
             ('storekeeper_console', 'insert', array['refund_answer']),
             -- Test, pause, resume, rotate and replay; endpoints are created and removed by command.

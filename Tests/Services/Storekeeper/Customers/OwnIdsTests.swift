@@ -63,6 +63,42 @@ import Testing
         }
     }
 
+    @Test func `customers balance shows what was credited, by the unit of products credits`() async throws {
+        try await TestDatabase.use { database in
+            func run(_ arguments: String...) async -> CommandOutcome {
+                await CommandOutcome.of(arguments, environment: database.environment)
+            }
+            let app = "com.example.app"
+            #expect(await run("products", "credits", "--app", app).text.contains("gives one of itself"))
+            #expect(await run("products", "credits", "--app", app, "coins=0:coin").code == 64)
+            #expect(await run("products", "credits", "--app", app, "coins=100").code == 64)
+            let set = await run("products", "credits", "--app", app, "coins=100:coin")
+            #expect(set.code == 0 && set.text.contains("100"), "\(set.errorOutput)")
+            let token = "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b"
+            let balance = ["customers", "balance", token] + Self.place
+            let none = await CommandOutcome.of(balance, environment: database.environment)
+            #expect(none.code == 0 && none.text.contains("Nothing was credited"))
+            let connection = TestDatabase.connection(database)
+            try await connection.run(
+                unsafeScript: """
+                    insert into transaction (
+                        signed_at, event_at, notification_uuid, environment, is_upgraded, transaction_id,
+                        original_transaction_id, bundle_id, product_id, product_type, quantity)
+                    values (now(), now(), gen_random_uuid(), 'Sandbox', false, '1', '1', '\(app)', 'coins', 'Consumable', 3);
+                    insert into purchase_account (
+                        decided_at, app_account_token, environment, may_use, bundle_id, original_transaction_id, because)
+                    values (now(), '\(token)', 'Sandbox', true, '\(app)', '1', 'owner')
+                    """)
+            _ = try await CreditStore(connection).credit(
+                "1", in: .sandbox, to: nil, among: nil, by: "key", at: CommandOutcome.now)
+            await connection.close()
+            let shown = await CommandOutcome.of(balance, environment: database.environment)
+            #expect(shown.text.contains("coin") && shown.text.contains("300"), "\(shown.text) \(shown.errorOutput)")
+            #expect(await run("products", "credits", "--app", app, "coins=none").text.contains("gives one of itself"))
+            #expect(await run("audit").text.contains("products credits"))
+        }
+    }
+
     @Test func `Grant by hand is an entitlement until it is revoked`() async throws {
         try await TestDatabase.use { database in
             func run(_ arguments: String...) async -> CommandOutcome {
