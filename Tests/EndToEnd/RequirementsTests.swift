@@ -28,7 +28,7 @@ extension EndToEnd {
             set -eo pipefail
             cd "$(mktemp -d)"
             app="--app com.example.app --environment Sandbox"
-            printf '\211PNG\r\n' >image.png
+            printf '\211PNG\r\n\032\n\0\0\0\015IHDR\0\0\017\0\0\0\0\240\010\002\0\0\0\0\0\0\0' >image.png
             image=$(storekeeper retention-messages upload-image image.png $app)
             echo "{\"header\":\"Stay\",\"body\":\"Please\",\"image\":{\"imageIdentifier\":\"$image\",\"altText\":\"a\"}}" >message.json
             message=$(storekeeper retention-messages upload message.json $app)

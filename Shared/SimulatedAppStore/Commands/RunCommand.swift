@@ -151,6 +151,7 @@ struct RunCommand: SimulatorWork {
             apps: simulate.plan.apps, historyStore: historyStore, deliveryService: deliveryService,
             signer: simulate.signer, keys: keys,
             limits: RateLimits(scale: api.limitScale), faults: faults, answers: RefundAnswers(record: simulate.record),
+            retention: RetentionMessageContents(review: RetentionReview(seed: simulate.plan.seed)),
             tokenLife: api.tokenLife,
             present: simulate.present, now: simulate.now)
         let control = ServerControl(

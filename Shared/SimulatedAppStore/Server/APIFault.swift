@@ -90,6 +90,8 @@ struct APIFault: Error, Sendable, Equatable {
         4_030_015: "The subscription is not active.",
         4_030_014: "The maximum number of images is reached.",
         4_030_016: "The maximum number of messages is reached.",
+        4_030_017: "The message is not approved.",
+        4_030_018: "The image is not approved.",
         4_030_019: "The image is in use.",
         4_030_026: "No performance test has passed.",
         4_040_002: "Account not found. Please try again.",

@@ -30,11 +30,13 @@ final class RunningAppStore: Sendable {
 
     /// Serves while the body runs.
     /// - Parameters:
+    ///   - review: of images and messages.
     ///   - present: up to when purchases have events.
     ///   - now: the clock of its answers; by default the same.
     static func with<Value: Sendable>(
         _ apps: [App], keys: [AcceptedKey], signer: NotificationSigner, limitScale: Double = 1000,
-        tokenLife: TimeInterval = 3600, keyFiles: KeyFiles? = nil, present: @escaping @Sendable () -> Date,
+        tokenLife: TimeInterval = 3600, keyFiles: KeyFiles? = nil, review: RetentionReview = RetentionReview(),
+        present: @escaping @Sendable () -> Date,
         now: (@Sendable () -> Date)? = nil, _ body: @Sendable (RunningAppStore) async throws -> Value
     ) async throws -> Value {
         let now = now ?? present
@@ -44,7 +46,8 @@ final class RunningAppStore: Sendable {
         let server = StoreServer(
             api: StoreAPI(
                 apps: apps, historyStore: historyStore, deliveryService: deliveryService, signer: signer, keys: keys,
-                limits: RateLimits(scale: limitScale), faults: faults, answers: answers, tokenLife: tokenLife,
+                limits: RateLimits(scale: limitScale), faults: faults, answers: answers,
+                retention: RetentionMessageContents(review: review), tokenLife: tokenLife,
                 present: present,
                 now: now),
             control: ServerControl(

@@ -8,7 +8,7 @@ import struct Foundation.UUID
 public struct RetentionImage: Payload, Hashable {
     /// The developer's UUID of it.
     public var imageIdentifier: String?
-    /// Apple's decision: `PENDING`, `APPROVED` or `REJECTED`.
+    /// Apple's decision: `PENDING_REVIEW`, `APPROVED` or `REJECTED`.
     public var imageState: String?
     /// `FULL_SIZE` or `BULLET_POINT`.
     public var imageSize: String?
@@ -39,7 +39,7 @@ public struct RetentionImage: Payload, Hashable {
 public struct RetentionMessage: Payload, Hashable {
     /// The developer's UUID of it.
     public var messageIdentifier: String?
-    /// Apple's decision: `PENDING`, `APPROVED` or `REJECTED`.
+    /// Apple's decision: `PENDING_REVIEW`, `APPROVED` or `REJECTED`.
     public var messageState: String?
 
     /// Reads Apple's JSON; fields without a value here are passed over.

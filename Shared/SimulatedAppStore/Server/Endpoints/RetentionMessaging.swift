@@ -4,17 +4,23 @@ import StrictJSON
 /// The Retention Messaging API, with Apple's limits and errors.
 extension StoreAPI {
     private static let maximumCount = 2000
-    private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47]
+    /// Pixels, of a full-size image.
+    private static let imageWidth: UInt32 = 3840
+    /// Pixels, of a full-size image.
+    private static let imageHeights: ClosedRange<UInt32> = 160...2160
 
     func uploadRetentionImage(_ call: APICall) throws -> APIAnswer {
         let id = try Self.uuid(call.id)
         let size = call.request.parameter("imageSize") ?? "FULL_SIZE"
         guard ["FULL_SIZE", "BULLET_POINT"].contains(size) else { throw APIFault(4_000_216) }
-        guard call.request.body.starts(with: Self.png) else { throw APIFault(4_000_161) }
+        guard let image = PNGHeader(call.request.body), !image.hasTransparency,
+            image.width <= Self.imageWidth, image.height <= Self.imageHeights.upperBound,
+            size != "FULL_SIZE" || image.width == Self.imageWidth && Self.imageHeights.contains(image.height)
+        else { throw APIFault(4_000_161) }
         return try retention.with(call.app) { content in
             guard content.images[id] == nil else { throw APIFault(4_090_000) }
             guard content.images.count < Self.maximumCount else { throw APIFault(4_030_014) }
-            content.images[id] = size
+            content.images[id] = RetentionMessageContents.Image(size: size, uploadedAt: call.now)
             return APIAnswer(status: 200)
         }
     }
@@ -23,7 +29,9 @@ extension StoreAPI {
         let id = try Self.uuid(call.id)
         return try retention.with(call.app) { content in
             guard content.images[id] != nil else { throw APIFault(4_040_014) }
-            guard !content.messages.values.contains(where: { $0.contains(id) }) else { throw APIFault(4_030_019) }
+            guard !content.messages.values.contains(where: { $0.images.contains(id) }) else {
+                throw APIFault(4_030_019)
+            }
             content.images[id] = nil
             return APIAnswer(status: 200)
         }
@@ -33,11 +41,11 @@ extension StoreAPI {
         let images = retention.with(call.app) { $0.images }.sorted { $0.key < $1.key }
         return APIAnswer { json in
             json.beginArray("imageIdentifiers")
-            for (id, size) in images {
+            for (id, image) in images {
                 json.beginObject()
                 json.member("imageIdentifier", id)
-                json.member("imageState", "APPROVED")
-                json.member("imageSize", size)
+                json.member("imageState", state(of: id, image.uploadedAt, call).rawValue)
+                json.member("imageSize", image.size)
                 json.endObject()
             }
             json.endArray()
@@ -63,7 +71,7 @@ extension StoreAPI {
             guard images.allSatisfy({ content.images[$0] != nil }) else { throw APIFault(4_040_014) }
             guard content.messages[id] == nil else { throw APIFault(4_090_001) }
             guard content.messages.count < Self.maximumCount else { throw APIFault(4_030_016) }
-            content.messages[id] = images
+            content.messages[id] = RetentionMessageContents.Message(images: images, uploadedAt: call.now)
             return APIAnswer(status: 200)
         }
     }
@@ -78,13 +86,13 @@ extension StoreAPI {
     }
 
     func retentionMessages(_ call: APICall) -> APIAnswer {
-        let messages = retention.with(call.app) { Array($0.messages.keys) }.sorted()
+        let messages = retention.with(call.app) { $0.messages }.sorted { $0.key < $1.key }
         return APIAnswer { json in
             json.beginArray("messageIdentifiers")
-            for id in messages {
+            for (id, message) in messages {
                 json.beginObject()
                 json.member("messageIdentifier", id)
-                json.member("messageState", "APPROVED")
+                json.member("messageState", state(of: id, message.uploadedAt, call).rawValue)
                 json.endObject()
             }
             json.endArray()
@@ -95,10 +103,17 @@ extension StoreAPI {
         let id = try Self.uuid(try call.json()["messageIdentifier"]?.string ?? "")
         let key = try Self.place(of: call)
         return try retention.with(call.app) { content in
-            guard content.messages[id] != nil else { throw APIFault(4_040_015) }
+            guard let message = content.messages[id] else { throw APIFault(4_040_015) }
+            guard state(of: id, message.uploadedAt, call) == .approved else { throw APIFault(4_030_017) }
+            let images = message.images.compactMap { id in content.images[id].map { (id, $0.uploadedAt) } }
+            guard images.allSatisfy({ state(of: $0.0, $0.1, call) == .approved }) else { throw APIFault(4_030_018) }
             content.defaults[key] = id
             return APIAnswer(status: 200)
         }
+    }
+
+    private func state(of id: String, _ uploadedAt: Date, _ call: APICall) -> RetentionReview.State {
+        retention.review.state(of: id, uploadedAt: uploadedAt, in: call.app.environment, at: call.now)
     }
 
     func deleteDefaultRetentionMessage(_ call: APICall) throws -> APIAnswer {
@@ -121,7 +136,7 @@ extension StoreAPI {
         }
         var sandbox = call.app
         sandbox.environment = .sandbox
-        let hasPassed = retention.with(sandbox) { !$0.tests.isEmpty }
+        let hasPassed = retention.with(sandbox) { $0.tests.values.contains { retention.review.passes($0) } }
         guard call.app.environment == .sandbox || hasPassed else { throw APIFault(4_030_026) }
         retention.with(call.app) { $0.realtimeURL = url }
         return APIAnswer(status: 200)
@@ -140,7 +155,7 @@ extension StoreAPI {
         return APIAnswer { $0.member("realtimeURL", url) }
     }
 
-    /// Nothing is sent to the address: the test has passed at once.
+    /// Nothing is sent to the address: the test is over at once, and the seed decides whether it has passed.
     func startPerformanceTest(_ call: APICall) throws -> APIAnswer {
         guard call.app.environment == .sandbox, let id = try call.json()["originalTransactionId"]?.string,
             APICall.isTransactionId(id)
@@ -158,16 +173,18 @@ extension StoreAPI {
 
     func performanceTest(_ call: APICall) throws -> APIAnswer {
         guard let url = retention.with(call.app, { $0.tests[call.id] }) else { throw APIFault(4_040_018) }
+        let hasPassed = retention.review.passes(url)
         return APIAnswer { json in
             Self.write(configTo: &json)
             json.member("target", url)
-            json.member("result", "PASS")
-            json.member("successRate", Int64(100))
+            json.member("result", hasPassed ? "PASS" : "FAIL")
+            json.member("successRate", Int64(hasPassed ? 100 : 90))
             json.member("numPending", Int64(0))
             json.beginObject("responseTimes")
             for name in ["average", "p50", "p90", "p95", "p99"] { json.member(name, Int64(40)) }
             json.endObject()
             json.beginObject("failures")
+            if !hasPassed { json.member("TIMED_OUT", Int64(10)) }
             json.endObject()
         }
     }

@@ -76,7 +76,13 @@ import Testing
             }
             #expect(await code { try await client.uploadRetentionMessage(message, json: json) } == .imageNotFound)
             #expect(await code { try await client.uploadRetentionImage(image, png: [1]) } == .invalidImage)
-            try await client.uploadRetentionImage(image, png: [0x89, 0x50, 0x4E, 0x47, 1], size: "FULL_SIZE")
+            for (width, height, kind) in [(3839, 160, 2), (3840, 159, 2), (3840, 2161, 2), (3840, 160, 6)]
+                as [(UInt16, UInt16, UInt8)]
+            {
+                let png = Self.png(width, height, kind: kind)
+                #expect(await code { try await client.uploadRetentionImage(image, png: png) } == .invalidImage)
+            }
+            try await client.uploadRetentionImage(image, png: Self.png(3840, 160), size: "FULL_SIZE")
             try await client.uploadRetentionMessage(message, json: json)
             #expect(
                 await code { try await client.uploadRetentionMessage(message, json: json) } == .messageAlreadyExists)
@@ -101,6 +107,59 @@ import Testing
             #expect(
                 await code { _ = try await client.startPerformanceTest(of: "1") } == .invalidPerformanceTestRequest)
         }
+    }
+
+    /// The beginning of a PNG file.
+    /// - Parameter kind: 2 is colours, 6 colours with transparency.
+    private static func png(_ width: UInt16, _ height: UInt16, kind: UInt8 = 2) -> [UInt8] {
+        var png = PNGHeader.signature + [0, 0, 0, 13] + Array("IHDR".utf8)
+        for size in [width, height] { png += [0, 0, UInt8(size >> 8), UInt8(size & 0xFF)] }
+        return png + [8, kind, 0, 0, 0, 0, 0, 0, 0]
+    }
+
+    @Test func `Retention messages are shown once they are approved, which the seed decides`() async throws {
+        try await SimulatorFixture.open(review: RetentionReview(seed: 1)) { fixture in
+            let client = try Self.client(of: fixture, with: [fixture.token])
+            var ids: [String: UUID] = [:]
+            for number in 0..<40 {
+                let id = try #require(UUID(uuidString: String(format: "00000000-0000-4000-8000-%012d", number)))
+                try await client.uploadRetentionMessage(id, json: Array(#"{"header":"h","body":"b"}"#.utf8))
+                ids[id.uuidString.lowercased()] = id
+            }
+            func states() async throws -> [String: [UUID]] {
+                Dictionary(grouping: try await client.retentionMessages(), by: { $0.messageState ?? "" })
+                    .mapValues { $0.compactMap { message in message.messageIdentifier.flatMap { ids[$0] } } }
+            }
+            let before = try await states()
+            #expect(before.values.reduce(0) { $0 + $1.count } == 40)
+            let approved = try #require(before["APPROVED"]?.first)
+            try await client.setDefaultRetentionMessage(approved, productId: "p", locale: "en-US")
+            for state in ["REJECTED", "PENDING_REVIEW"] {
+                let id = try #require(before[state]?.first)
+                let error = await #expect(throws: APIError.self) {
+                    try await client.setDefaultRetentionMessage(id, productId: "p", locale: "en-US")
+                }
+                guard case .rejected(let rejection)? = error else {
+                    Issue.record("\(state): \(String(describing: error))")
+                    continue
+                }
+                #expect(rejection.code == .messageNotApproved)
+            }
+            fixture.move(by: RetentionReview.duration)
+            let after = try await states()
+            #expect(after["PENDING_REVIEW"] == nil && after["REJECTED"]?.count == before["REJECTED"]?.count)
+        }
+    }
+
+    @Test func `A review decides the same about the same id, and all is approved in the sandbox`() {
+        let (review, now) = (RetentionReview(seed: 7), Date(timeIntervalSince1970: 1_760_000_000))
+        let ids = (0..<1000).map { "image \($0)" }
+        let states = ids.map { review.state(of: $0, uploadedAt: now, in: .production, at: now) }
+        #expect(states == ids.map { review.state(of: $0, uploadedAt: now, in: .production, at: now) })
+        for state in [RetentionReview.State.pending, .rejected] {
+            #expect(50...150 ~= states.count { $0 == state }, "\(state)")
+        }
+        #expect(ids.allSatisfy { review.state(of: $0, uploadedAt: now, in: .sandbox, at: now) == .approved })
     }
 
     @Test func `Advanced Commerce changes are checked, and what they lead to is signed`() async throws {

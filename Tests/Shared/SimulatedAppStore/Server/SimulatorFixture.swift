@@ -49,13 +49,14 @@ final class SimulatorFixture: Sendable {
     /// Runs a server while the body runs.
     static func open(
         limitScale: Double = 1000, tokenLife: TimeInterval = 3600, keyFiles: KeyFiles? = nil,
+        review: RetentionReview = RetentionReview(),
         _ body: @Sendable (SimulatorFixture) async throws -> Void
     ) async throws {
         let token = try FixtureToken()
         let clock = ManualClock(at: beginning)
         try await RunningAppStore.with(
             [production, sandbox], keys: [try token.accepted], signer: try NotificationSignerTests.signer(),
-            limitScale: limitScale, tokenLife: tokenLife, keyFiles: keyFiles, present: { clock.now }
+            limitScale: limitScale, tokenLife: tokenLife, keyFiles: keyFiles, review: review, present: { clock.now }
         ) { appStore in
             try await body(SimulatorFixture(appStore, token, clock))
         }
