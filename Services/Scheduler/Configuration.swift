@@ -128,6 +128,19 @@ extension Settings<Configuration> {
 
     var followed: Set<String> { Set(self.followedApps ?? []) }
 
+    /// Nothing is fetched for an app that is not configured, and with a typing error its test notifications would go on to the other server.
+    /// - Parameter known: the bundle ids of the file of apps.
+    func unknownFollowedApps(among known: [String]) -> [ConfigurationProblem] {
+        followed.subtracting(known).sorted().map { app in
+            let names = known.isEmpty ? "none" : known.joined(separator: ", ")
+            return .unusable(
+                name: "STOREKEEPER_FOLLOWED_APPS",
+                reason:
+                    "names \(app), which is not in STOREKEEPER_APPS_FILE (apps there: \(names)); correct the bundle id, or add the "
+                    + "app to the file with an API key")
+        }
+    }
+
     var sweepPlan: SweepPlan { SweepPlan(delay: self.sweepDelay.inSeconds) }
 
     var partitioner: WindowPartitioner {

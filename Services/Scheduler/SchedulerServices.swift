@@ -27,6 +27,8 @@ struct SchedulerServices {
         let watcher = try TrustWatcher(
             apps: settings.apps, roots: settings.roots ?? [], developmentMode: settings.developmentMode,
             logger: context.logger)
+        let unknown = settings.unknownFollowedApps(among: watcher.apps.all.map(\.bundleId))
+        guard unknown.isEmpty else { throw ConfigurationProblems(unknown) }
         apple = try AppleAPI(
             watcher, keys: settings.keys, url: settings.api, developmentMode: settings.developmentMode, clock: clock,
             limits: SharedAPILimits.each(
@@ -140,8 +142,7 @@ struct SchedulerServices {
         if settings.canaryInterval > .zero {
             let watch = CanaryJob(
                 canaries: CanaryStore(connection), windows: windows,
-                // Apple would send the test notification of an app that is followed to the other server.
-                clients: { [apps] in apps.clients.filter { !settings.followed.contains($0.key.bundleId) } },
+                clients: { [apps] in apps.clients }, followed: settings.followed,
                 interval: settings.canaryInterval.inSeconds, patience: settings.canaryPatience.inSeconds,
                 now: context.clock.now, newId: newId, logger: context.logger)
             jobs.append(job("canary", every: .seconds(10), watch.turn))

@@ -14,6 +14,7 @@ actor CanaryJob {
     private let canaries: CanaryStore
     private let windows: RecoveryWindowStore
     private let clients: @Sendable () -> [CoverageStore.App: AppStoreServerAPI]
+    private let followed: Set<String>
     private let interval: TimeInterval
     private let patience: TimeInterval
     private let now: @Sendable () -> Date
@@ -22,15 +23,20 @@ actor CanaryJob {
     /// Backoff after a rejected request.
     private var notBefore: [CoverageStore.App: Date] = [:]
 
+    /// - Parameters:
+    ///   - followed: bundle ids of the apps whose test notifications Apple would send to another server: none is requested.
+    ///   - interval: between two requests for an app and environment.
+    ///   - patience: from the request to the arrival.
     init(
         canaries: CanaryStore, windows: RecoveryWindowStore,
-        clients: @escaping @Sendable () -> [CoverageStore.App: AppStoreServerAPI],
+        clients: @escaping @Sendable () -> [CoverageStore.App: AppStoreServerAPI], followed: Set<String> = [],
         interval: TimeInterval, patience: TimeInterval, now: @escaping @Sendable () -> Date,
         newId: @escaping @Sendable () -> UUID, logger: Logger
     ) {
         self.canaries = canaries
         self.windows = windows
         self.clients = clients
+        self.followed = followed
         self.interval = interval
         self.patience = patience
         self.now = now
@@ -45,7 +51,9 @@ actor CanaryJob {
             let app = CoverageStore.App(canary.environment, canary.bundleId)
             try await runner.attempt(app) { try await follow(canary, clients[app]) }
         }
-        for (app, client) in clients { try await runner.attempt(app) { try await send(app, client) } }
+        for (app, client) in clients where !followed.contains(app.bundleId) {
+            try await runner.attempt(app) { try await send(app, client) }
+        }
         try runner.throwIfAnyFailed()
     }
 
@@ -71,6 +79,14 @@ actor CanaryJob {
         if let client { try await ask(client, about: &canary) }
         if let uuid = canary.notificationUUID { canary.arrivedAt = try await canaries.arrival(of: uuid) }
         canary.outcome = CanaryEvaluation.outcome(of: canary, patience: patience, now: now())
+        // It was requested before following began, and Apple may have sent it to the other server: that it is missing says nothing.
+        if followed.contains(canary.bundleId), let outcome = canary.outcome, outcome != .arrived {
+            try await canaries.withdraw(canary)
+            logger.info(
+                "Test notification withdrawn: Apple sends those of an app that is followed to another server",
+                metadata: ["app": "\(canary.bundleId)", "environment": "\(canary.environment.rawValue)"])
+            return
+        }
         // Opened first: a superfluous window is harmless, a missing one is not.
         if canary.outcome?.isAlarming == true { try await openWindow(about: canary) }
         try await canaries.update(canary, at: now())

@@ -34,6 +34,13 @@ public struct CanaryStore: Sendable {
         }
     }
 
+    /// Deletes a pending test notification whose outcome would say nothing.
+    public func withdraw(_ canary: Canary) async throws {
+        _ = try await repeating {
+            try await connection.execute(Self.withdraw, canary.environment.rawValue, canary.bundleId, canary.token)
+        }
+    }
+
     /// When a notification was recorded in the ledger; nil where the ledger lacks it.
     public func arrival(of uuid: UUID) async throws -> Date? {
         try await connection.execute(Self.arrival, uuid).first?.value(at: 0)
@@ -70,7 +77,7 @@ public struct CanaryStore: Sendable {
         return canary
     }
 
-    static let statements = [insert, waiting, update, arrival, newest, lastRequested, delete]
+    static let statements = [insert, waiting, update, withdraw, arrival, newest, lastRequested, delete]
 
     static let insert = Statement(
         "canary-insert",
@@ -97,6 +104,14 @@ public struct CanaryStore: Sendable {
         update canary
         set notification_uuid = $4::uuid, attempted_at = $5::timestamptz, attempt_result = $6::text,
             arrived_at = $7::timestamptz, outcome = $8::text, settled_at = $9::timestamptz
+        where environment = $1::text::store_environment and bundle_id = $2::text and token = $3::text
+            and settled_at is null
+        """)
+
+    static let withdraw = Statement(
+        "canary-withdraw",
+        """
+        delete from canary
         where environment = $1::text::store_environment and bundle_id = $2::text and token = $3::text
             and settled_at is null
         """)

@@ -53,6 +53,23 @@ import Testing
         }
     }
 
+    @Test func `Scheduler does not start where an app that it is to follow is not configured, and says what to do`()
+        async throws
+    {
+        try await SchedulerFixture.open { fixture in
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            var environment = try fixture.environment(filesIn: directory)
+            environment["STOREKEEPER_FOLLOWED_APPS"] = "\(SchedulerFixture.app.bundleId),com.exmaple.app"
+            let scheduler = try SpawnedScheduler(environment: environment, directory: directory.url)
+            #expect(await scheduler.ending() != 0)
+            #expect(
+                scheduler.output.contains("STOREKEEPER_FOLLOWED_APPS names com.exmaple.app, which is not in"),
+                "\(scheduler.output)")
+            #expect(scheduler.output.contains("apps there: \(SchedulerFixture.app.bundleId)"))
+        }
+    }
+
     @Test func `Scheduler reloads API keys while it runs`() async throws {
         try await SchedulerFixture.open { fixture in
             let directory = try TemporaryDirectory()

@@ -37,6 +37,10 @@ final class SpawnedScheduler: Sendable {
 
     deinit { process.withLock { if $0.isRunning { kill($0.processIdentifier, SIGKILL) } } }
 
+    /// Waits until it ends by itself.
+    /// - Returns: the exit code, or the number of the signal.
+    func ending() async -> Int32? { await ended.first { _ in true } }
+
     /// - Returns: the exit code, or the number of the signal.
     func end(by signal: Int32) async -> Int32? {
         kill(identifier, signal)

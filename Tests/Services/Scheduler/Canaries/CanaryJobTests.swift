@@ -11,12 +11,14 @@ import Testing
     ///   - minutes: how long after the test notification was asked for.
     ///   - apps: all use the fixture's client.
     static func watch(
-        _ fixture: SchedulerFixture, minutes: Double = 0, apps: [CoverageStore.App] = [SchedulerFixture.app]
+        _ fixture: SchedulerFixture, minutes: Double = 0, apps: [CoverageStore.App] = [SchedulerFixture.app],
+        followed: Set<String> = []
     ) -> CanaryJob {
         let client = fixture.client()
         return CanaryJob(
             canaries: CanaryStore(fixture.connection), windows: RecoveryWindowStore(fixture.connection),
-            clients: { Dictionary(uniqueKeysWithValues: apps.map { ($0, client) }) }, interval: 3600, patience: 300,
+            clients: { Dictionary(uniqueKeysWithValues: apps.map { ($0, client) }) }, followed: followed,
+            interval: 3600, patience: 300,
             now: { SchedulerFixture.now.addingTimeInterval(minutes * 60) }, newId: { UUID() },
             logger: SchedulerFixture.logger)
     }
@@ -64,6 +66,33 @@ import Testing
             #expect(windows.first?.scope.to == SchedulerFixture.now.addingTimeInterval(360))
             try await Self.watch(fixture, minutes: 7).turn()
             #expect(try await RecoveryWindowStore(fixture.connection).windows().count == 1)
+        }
+    }
+
+    @Test(arguments: [200, 503, nil] as [Int?])
+    func `Canary that waits when following begins does not alarm, and no other is requested`(status: Int?) async throws
+    {
+        try await SchedulerFixture.open { fixture in
+            let followed: Set = [SchedulerFixture.app.bundleId]
+            try await Self.watch(fixture).turn()
+            if let status { _ = try fixture.sendTest(token: try await Self.newest(fixture).token, status: status) }
+            try await Self.watch(fixture, minutes: 1, followed: followed).turn()
+            #expect(try await Self.newest(fixture).outcome == nil)
+            try await Self.watch(fixture, minutes: 6, followed: followed).turn()
+            try await Self.watch(fixture, minutes: 120, followed: followed).turn()
+            #expect(try await CanaryStore(fixture.connection).newest(9).isEmpty)
+            #expect(try await RecoveryWindowStore(fixture.connection).windows().isEmpty)
+        }
+    }
+
+    @Test func `Canary that arrives after following has begun is settled`() async throws {
+        try await SchedulerFixture.open { fixture in
+            let followed: Set = [SchedulerFixture.app.bundleId]
+            try await Self.watch(fixture).turn()
+            let uuid = try fixture.sendTest(token: try await Self.newest(fixture).token, status: 200)
+            try await fixture.record(hoursAgo: 0, uuid: uuid)
+            try await Self.watch(fixture, minutes: 6, followed: followed).turn()
+            #expect(try await Self.newest(fixture).outcome == .arrived)
         }
     }
 
