@@ -19,6 +19,8 @@ extension SubscriptionChanged {
         public var purchaseDate: Date?
         /// The end of the period; nil where the product has none.
         public var expiresDate: Date?
+        /// How many of a consumable; 1 of all others.
+        public var quantity: Int64?
         /// In thousandths of a unit of ``currency``.
         public var price: Int64?
         /// ISO 4217 code.
@@ -51,6 +53,7 @@ extension SubscriptionChanged {
             self.init(transactionId: transactionId, productId: productId, type: type)
             purchaseDate = json["purchaseDate"]?.int64.map { Date(milliseconds: $0) }
             expiresDate = json["expiresDate"]?.int64.map { Date(milliseconds: $0) }
+            quantity = json["quantity"]?.int64
             price = json["price"]?.int64
             currency = json["currency"]?.string
             storefront = json["storefront"]?.string
@@ -68,6 +71,7 @@ extension SubscriptionChanged {
             json.member("type", type)
             if let purchaseDate { json.member("purchaseDate", purchaseDate.milliseconds) }
             if let expiresDate { json.member("expiresDate", expiresDate.milliseconds) }
+            if let quantity { json.member("quantity", quantity) }
             if let price { json.member("price", price) }
             if let currency { json.member("currency", currency) }
             if let storefront { json.member("storefront", storefront) }

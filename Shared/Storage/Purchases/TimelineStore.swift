@@ -116,6 +116,7 @@ extension TimelineRow {
         Column("joined_product_type", \.type),
         Column("joined_purchased_at", \.purchaseDate),
         Column("joined_expires_at", \.expiresDate),
+        Column("joined_quantity", \.quantity),
         Column("joined_price_milliunits", \.price),
         Column("joined_currency", \.currency),
         Column("joined_storefront", \.storefront),

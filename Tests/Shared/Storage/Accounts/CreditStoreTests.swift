@@ -49,6 +49,9 @@ import Testing
                 for try await isFirst in group { firsts.append(isFirst) }
                 return firsts
             }
+            let message = try #require(try await TimelineStore(fixture.connection).newest(1).first).message
+            #expect(message.transaction?.quantity == 3)
+            #expect(try SubscriptionChanged(message.record()).transaction?.quantity == 3)
             #expect(firsts.count { $0 == true } == 1 && firsts.count { $0 == false } == 7)
             _ = try await Self.credit("1", fixture)
             // What is set later changes no credit.
