@@ -213,7 +213,7 @@ import Testing
         try await UploadFixture.with { fixture in
             let connection = TestDatabase.connection(fixture.api.database)
             try await SharingStore(connection).setPolicy(
-                policy, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+                policy, mostAccounts: 20, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
             func app(signed date: Date) throws -> String {
                 var app = AppTransaction()
                 app.receiptType = .production
