@@ -37,6 +37,7 @@ import Testing
             // A product each, in more rows than an answer may have.
             try await connection.run(
                 unsafeScript: """
+                    set statement_timeout = 0;
                     insert into insight_day (amount, revenuecat_amount, purchases, count, day, step, environment, bundle_id, kind,
                         currency, product_id, storefront, period, offer)
                     select 9990, 9990, 1, 1, '2026-01-10', 0, 'Sandbox', '\(SampleState.app)', 'new', 'EUR', product::text, 'DEU',
