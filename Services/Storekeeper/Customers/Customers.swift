@@ -11,8 +11,9 @@ struct Customers: ParsableCommand {
             Several accounts of the app can use purchases of one Apple account: a family, a customer with a new account, \
             or account trading. Each case appears in the timeline (as sharedAccount) and in storekeeper customers \
             shared. The app's policy decides which accounts are entitled: firstWins (the first account; default), refuse \
-            (none until one is chosen), allow (all), lastRestoreWins (the account that restored a purchase last) or \
-            lastRestoreWinsIfLapsed (the same, but only a restore of a lapsed purchase counts). Chosen accounts override the policy.
+            (none until one is chosen), allow (all, at most ten unless it says otherwise), \
+            lastRestoreWins (the account that restored a purchase last) or lastRestoreWinsIfLapsed (the same, but only a \
+            restore of a lapsed purchase counts). Chosen accounts override the policy.
 
             Examples:
               storekeeper customers show user-4711 --app com.example.app --environment Production

@@ -111,7 +111,7 @@ enum RefundSubjects {
                     join transaction paid on paid.environment = given.environment
                         and paid.original_transaction_id = purchase
                     where \(isPaid("paid")) and paid.purchased_at <= asked.requested_at
-                        and paid.ownership is distinct from 'FAMILY_SHARED'
+                        and coalesce(paid.ownership not in ('FAMILY_SHARED', 'ASSIGNED'), true)
                 ) as paid_transactions,
                 account.token is not null as has_account, customer_record.created_at, consent.is_given, consent.given_at,
                 rescission.rescinded_at, usage.reported_at is not null as has_usage, usage.percentage,

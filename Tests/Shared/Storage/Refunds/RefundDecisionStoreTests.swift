@@ -286,12 +286,14 @@ import Testing
             try await fixture.apply("ONE_TIME_CHARGE", minute: 1, transaction: "2", purchase: "2")
             try await fixture.apply("CONSUMPTION_REQUEST", minute: 2, transaction: "2", purchase: "2")
             try await fixture.apply("REFUND", minute: 3, transaction: "2", purchase: "2")
-            for (purchase, customer) in [("3", "70"), ("4", "71"), ("1", "70")] {
+            for (purchase, customer) in [("3", "70"), ("4", "71"), ("1", "70"), ("5", "70")] {
                 try await fixture.apply("ONE_TIME_CHARGE", minute: 4, transaction: purchase, purchase: purchase) {
                     entry in
                     entry.event?.transaction?.appTransactionId = customer
                     entry.event?.transaction?.signedDate = RefundFixture.at(4)
                     if purchase != "1" { entry.event?.transaction?.appAccountToken = nil }
+                    // A seat that an organization has paid for.
+                    if purchase == "5" { entry.event?.transaction?.ownership = "ASSIGNED" }
                 }
             }
             try await fixture.apply("CONSUMPTION_REQUEST", minute: 5, transaction: "3", purchase: "3") {
