@@ -12,7 +12,8 @@ import struct Foundation.UUID
 ///
 /// The database may fail between an effect and its answer. Therefore a handler stores the answer in the transaction of the effect
 /// (``APIRequest/commands(storing:)``), or makes things under the ids of the ``IdempotencyClaim``, where a repeat finds them, and notes before
-/// it asks Apple for what must not be done twice. Uploads and restores need neither: the same upload once more changes nothing.
+/// it asks Apple for what must not be done twice. A restore is decided once for a claim; an upload needs nothing: the same once more changes
+/// nothing.
 struct Idempotency: Sendable {
     static let retention: Double = 24 * 3600
     /// Longer than any request takes: one that is still in progress then belongs to a process that died.

@@ -15,7 +15,7 @@ struct IdempotencyClaim: Sendable {
     /// The id that the same request would have used on the day before.
     private let earlier: UUID
     /// Anything made before it belongs to another request with the same key.
-    private let start: Date
+    let start: Date
 
     /// - Parameters:
     ///   - key: the API key.

@@ -38,9 +38,11 @@ struct UploadRecorder: Sendable {
         upload.rejectRenewals(exceptOf: try await stored(upload))
         try count(upload, of: request.key)
         let app = CoverageStore.App(upload.environment, upload.bundleId)
-        let claim = account.map {
-            UploadClaim(
-                appAccountToken: $0, uploadedAt: upload.now, includesOwned: isRestore, evidence: upload.evidence)
+        let claim = account.map { account -> UploadClaim in
+            var made = UploadClaim(
+                appAccountToken: account, uploadedAt: upload.now, includesOwned: isRestore, evidence: upload.evidence)
+            made.request = request.transfers
+            return made
         }
         let entries = upload.accepted.map(\.entry)
         var keptApp: AccountAppStore.Outcome?
@@ -142,7 +144,7 @@ struct UploadRecorder: Sendable {
                         identity: identity, evidence: evidence,
                         originalApplicationVersion: version, originalPurchaseDate: app.originalPurchaseDate,
                         preorderDate: app.preorderDate, recordedAt: upload.now),
-                    isRestore: isRestore, audit: evidence == .operator ? audit : nil)
+                    isRestore: isRestore, by: request.transfers, audit: evidence == .operator ? audit : nil)
             }
         }
         return kept
@@ -185,5 +187,12 @@ struct UploadRecorder: Sendable {
                 "The key “\(key.name)” had \(services.rejections.quota) parts rejected within a minute; "
                     + "\(rejected.pointer): \(rejected.detail)", headers: [.retryAfter: "\(decision.seconds)"])
         }
+    }
+}
+
+extension APIRequest {
+    /// By which a repeat finds the restores that it has decided.
+    fileprivate var transfers: TransferStore.Request? {
+        claim.map { TransferStore.Request(ids: $0.ids, start: $0.start) }
     }
 }

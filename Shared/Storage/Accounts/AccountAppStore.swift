@@ -86,9 +86,12 @@ package struct AccountAppStore: Sendable {
     /// the other, so that as many accounts get it as the policy allows.
     /// - Parameters:
     ///   - isRestore: whether the customer asked for it, which moves it where the policy of the app says so.
+    ///   - request: what it has decided before is not decided again; nil where its client cannot repeat it.
     ///   - audit: the entry of the audit log, written where the account gets it newly, with more evidence or with a date that it lacked, or it moves.
     @discardableResult
-    package func add(_ app: AccountApp, isRestore: Bool, audit: OperatorAction? = nil) async throws -> Outcome {
+    package func add(
+        _ app: AccountApp, isRestore: Bool, by request: TransferStore.Request? = nil, audit: OperatorAction? = nil
+    ) async throws -> Outcome {
         let scope = CoverageStore.App(app.environment, app.bundleId)
         return try await repeating {
             try await connection.transaction { transaction in
@@ -107,7 +110,8 @@ package struct AccountAppStore: Sendable {
                 let others = claims.contains { $0.appAccountToken != made.appAccountToken }
                 if made.evidence == .old, others { return .oldCopy }
                 let known = inputs.accounts.first
-                let transfer = isRestore ? known.flatMap { Self.transfer(made, $0, inputs) } : nil
+                let decides = try isRestore && !Self.isDecided(by: request, scope, in: transaction)
+                let transfer = decides ? known.flatMap { Self.transfer(made, $0, inputs) } : nil
                 let isAdmitted =
                     known?.admits(made, most: inputs.rule.mostAccounts, chosen: inputs.chosen) ?? true
                 if !isAdmitted, transfer?.outcome != .accepted { return .tooManyAccounts }
@@ -117,7 +121,7 @@ package struct AccountAppStore: Sendable {
                             Self.insert, app.environment.rawValue, app.bundleId, app.appAccountToken, app.identity,
                             app.originalApplicationVersion, app.originalPurchaseDate, since,
                             app.evidence.rawValue, app.preorderDate)
-                    ] + (transfer.map { [TransferStore.command(adding: [$0], at: app.recordedAt)] } ?? []))
+                    ] + (transfer.map { [TransferStore.command(adding: [$0], at: app.recordedAt, by: request)] } ?? []))
                 try Self.decide(
                     AppTransactionUploads.read([app.identity], of: app.appAccountToken, scope, in: transaction), scope,
                     in: transaction)
@@ -126,6 +130,17 @@ package struct AccountAppStore: Sendable {
                 }
                 return .stored
             }
+        }
+    }
+
+    /// Whether a request has decided about an app transaction before; it has one at most.
+    private static func isDecided(
+        by request: TransferStore.Request?, _ app: CoverageStore.App, in transaction: PostgresTransaction
+    ) throws -> Bool {
+        guard let request else { return false }
+        let rows = try transaction.pipeline([TransferStore.command(decidedBy: request, in: app)])[0]
+        return try TransferStore.outcomes(rows).keys.contains {
+            $0.originalTransactionId.hasPrefix(TransferStore.appPrefix)
         }
     }
 

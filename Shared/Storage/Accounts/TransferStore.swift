@@ -31,6 +31,19 @@ package struct TransferStore: Sendable {
         }
     }
 
+    /// A request that its client may send again, and that then finds what it has decided.
+    package struct Request: Sendable, Equatable {
+        /// The first one is of what it decides now, the others are of what it may have decided before.
+        package var ids: [UUID]
+        /// What was decided before belongs to another request of these ids.
+        package var start: Date
+
+        package init(ids: [UUID], start: Date) {
+            self.ids = ids
+            self.start = start
+        }
+    }
+
     /// Rejected moves of one app.
     package struct Rejected: Sendable, Equatable {
         package var bundleId: String
@@ -92,12 +105,26 @@ package struct TransferStore: Sendable {
         }
     }
 
-    static func command(adding transfers: [Transfer], at now: Date) -> Command {
+    /// - Parameter request: that decided them; nil where its client cannot repeat it.
+    static func command(adding transfers: [Transfer], at now: Date, by request: Request?) -> Command {
         Command(
             insert, now, transfers.map(\.key.environment.rawValue), transfers.map(\.key.originalTransactionId),
             transfers.map(\.bundleId), transfers.map { UUID(uuidString: $0.from) ?? .zero },
             transfers.map { UUID(uuidString: $0.to) ?? .zero }, transfers.map { $0.evidence?.rawValue },
-            transfers.map(\.policy.rawValue), transfers.map(\.outcome.rawValue), transfers.map(\.isCounted))
+            transfers.map(\.policy.rawValue), transfers.map(\.outcome.rawValue), transfers.map(\.isCounted),
+            request?.ids.first)
+    }
+
+    /// Selects what a request has decided before.
+    static func command(decidedBy request: Request, in app: CoverageStore.App) -> Command {
+        Command(decided, app.environment.rawValue, app.bundleId, request.ids, request.start)
+    }
+
+    static func outcomes(_ rows: Rows) throws -> [SubscriptionKey: Restore.Outcome] {
+        try rows.reduce(into: [:]) { outcomes, row in
+            outcomes[try SubscriptionStore.key(row)] =
+                Restore.Outcome(rawValue: try row.value("outcome")) ?? .policy
+        }
     }
 
     /// Selects the moves of purchases in the order of their acceptance.
@@ -113,7 +140,7 @@ package struct TransferStore: Sendable {
             movedAt: try row.value("moved_at"), isCounted: try row.value("is_counted"))
     }
 
-    static let statements = [insert, moves, rejected, pending, announced]
+    static let statements = [insert, decided, moves, rejected, pending, announced]
 
     /// A refusal is recorded once an hour for each purchase, account and reason.
     private static let insert = Statement(
@@ -121,10 +148,10 @@ package struct TransferStore: Sendable {
         """
         insert into purchase_transfer (
             moved_at, announced_at, transfer_uuid, environment, original_transaction_id, bundle_id, from_account_token,
-            to_account_token, evidence, policy, outcome, is_counted)
+            to_account_token, evidence, policy, outcome, is_counted, request_uuid)
         select $1::timestamptz, case when starts_with(original_transaction_id, 'app:') then $1::timestamptz end,
             gen_random_uuid(), environment::store_environment, original_transaction_id, bundle_id,
-            from_account, to_account, evidence::claim_evidence, policy, outcome, is_counted
+            from_account, to_account, evidence::claim_evidence, policy, outcome, is_counted, $11::uuid
         from unnest(
             $2::text[], $3::text[], $4::text[], $5::uuid[], $6::uuid[], $7::text[], $8::text[], $9::text[],
             $10::boolean[]
@@ -138,6 +165,21 @@ package struct TransferStore: Sendable {
                 and known.original_transaction_id = given.original_transaction_id
                 and known.moved_at > $1::timestamptz - interval '1 hour' and known.outcome = given.outcome
                 and known.to_account_token = given.to_account)
+        """)
+
+    private static let decided = Statement(
+        "transfer-decided",
+        """
+        select environment::text as environment, original_transaction_id, outcome
+        from unnest($3::uuid[]) as request (id)
+        cross join lateral (
+            select *
+            from purchase_transfer
+            where request_uuid = request.id
+            offset 0
+        ) as made
+        where environment = $1::text::store_environment and bundle_id = $2::text and moved_at > $4::timestamptz
+        order by made.id
         """)
 
     private static let moves = Statement(

@@ -62,7 +62,7 @@ public struct StatePreview: Sendable {
     package var named: Set<SubscriptionKey> { Set(purchases.filter { $0.value.isNamed }.keys) }
 
     /// The purchases that the uploading account does not get because they have moved too often.
-    package var refused: Set<SubscriptionKey> { Set(transfers.filter { $0.outcome == .tooMany }.map(\.key)) }
+    package let refused: Set<SubscriptionKey>
 
     /// Whether Apple names an account as the purchase's.
     package func isOwner(_ token: UUID, of key: SubscriptionKey) -> Bool {
@@ -82,8 +82,8 @@ public struct StatePreview: Sendable {
 
     init(
         of entries: LedgerBatch, claiming claim: UploadClaim?, known: [SubscriptionKey: PurchaseInBatch],
-        durations: ProductDurations, stored: OwnershipInputs, given: [EntitlementStore.Line],
-        in app: CoverageStore.App, isAccountErased: Bool, at now: Date
+        durations: ProductDurations, stored: OwnershipInputs, decided outcomes: [SubscriptionKey: Restore.Outcome],
+        given: [EntitlementStore.Line], in app: CoverageStore.App, isAccountErased: Bool, at now: Date
     ) throws {
         self.isAccountErased = isAccountErased
         self.given = given
@@ -105,11 +105,14 @@ public struct StatePreview: Sendable {
         inputs.claims += additions.claims.filter { $0.bundleId == app.bundleId }
         inputs.purchases = ofApp.map { OwnedPurchase($0.subscription, $0.transactions) }
         let before = inputs.accounts
-        let restored = Array(ofApp.filter(\.isNamed)).compactMap { purchase in
-            claim?.restore(of: purchase, before, inputs)
+        // What the same request decided before stands.
+        let restored = Array(ofApp.filter { $0.isNamed && outcomes[$0.subscription.key] == nil }).compactMap {
+            purchase in claim?.restore(of: purchase, before, inputs)
         }
         // A purchase that has moved too often is not claimed either; it does not hold up the others of the upload.
         let refused = Set(restored.filter { $0.outcome == .tooMany }.map(\.key))
+            .union(outcomes.filter { $0.value == .tooMany }.keys)
+        self.refused = refused
         // The newest upload of each Apple account, by its purchases.
         let latest = before.reduce(into: [SubscriptionKey: Date]()) { latest, account in
             let keys = Set(account.keys)
@@ -156,6 +159,8 @@ public struct UploadClaim: Sendable {
     public var includesOwned: Bool
     /// Of the purchases that it claims, by original transaction id; the others it does not claim.
     public var evidence: [String: ClaimEvidence]
+    /// What it has decided before is not decided again; nil where its client cannot repeat it.
+    package var request: TransferStore.Request?
 
     /// - Parameters:
     ///   - includesOwned: whether it also claims purchases whose payloads name another account.
@@ -252,7 +257,9 @@ public struct StatePreviewStore: Sendable {
                 let made = actions(Set(claims.map(\.key) + moved.map(\.key)).sorted())
                 var commands: [Command] = []
                 if !claims.isEmpty { commands.append(ClaimStatements.command(claiming: claims)) }
-                if !transfers.isEmpty { commands.append(TransferStore.command(adding: transfers, at: now)) }
+                if !transfers.isEmpty {
+                    commands.append(TransferStore.command(adding: transfers, at: now, by: claim.request))
+                }
                 if !made.isEmpty { commands.append(OperatorActionStore.command(recording: made)) }
                 _ = try transaction.pipeline(commands)
                 let changed =
@@ -273,14 +280,15 @@ public struct StatePreviewStore: Sendable {
             ErasedAccounts.Account(environment: app.environment, bundleId: app.bundleId, token: $0)
         }
         var batch = entries
-        let first = try transaction.pipeline([
-            OwnershipStore.command(reachedFrom: batch.ownership(in: app), account: account.map { ($0, app) }),
-            SharingStore.command(policyOf: app),
-            Command(SharingStore.chosen, app.environment.rawValue, app.bundleId),
-            ErasedAccounts.command(among: batch.accounts.union(asked.map { [$0] } ?? [])),
-            EntitlementStore.command(
-                besidePurchasesOf: account.map { [$0] } ?? [], in: app.environment, bundleIds: [app.bundleId]),
-        ])
+        let first = try transaction.pipeline(
+            [
+                OwnershipStore.command(reachedFrom: batch.ownership(in: app), account: account.map { ($0, app) }),
+                SharingStore.command(policyOf: app),
+                Command(SharingStore.chosen, app.environment.rawValue, app.bundleId),
+                ErasedAccounts.command(among: batch.accounts.union(asked.map { [$0] } ?? [])),
+                EntitlementStore.command(
+                    besidePurchasesOf: account.map { [$0] } ?? [], in: app.environment, bundleIds: [app.bundleId]),
+            ] + (claim?.request.map { [TransferStore.command(decidedBy: $0, in: app)] } ?? []))
         let erased = try ErasedAccounts(first[3])
         batch.remove(erased)
         let reached = try OwnershipStore.purchases(first[0])
@@ -296,6 +304,7 @@ public struct StatePreviewStore: Sendable {
         inputs.chosen = try Set(first[2].map { row in try row.value("app_account_token") })
         return try StatePreview(
             of: batch, claiming: claim, known: known, durations: durations, stored: inputs,
+            decided: try first.count > 5 ? TransferStore.outcomes(first[5]) : [:],
             given: try EntitlementStore.lines(first[4]), in: app,
             isAccountErased: asked.map(erased.contains) ?? false, at: now)
     }

@@ -2,6 +2,7 @@ import Contracts
 import Foundation
 import Postgres
 import Storage
+import StrictJSON
 import Subscriptions
 import Synchronization
 import TestSupport
@@ -178,6 +179,40 @@ struct TransferTests {
             let answer = try await Self.restore(old, to: Self.owner, fixture)
             #expect(answer.claims == ["apple"] && answer.access.contains("monthly"))
             #expect(try await fixture.entitlements(of: late).access == "[]")
+        }
+    }
+
+    @Test func `A restore whose answer was lost takes nothing back from the account that restored after it`()
+        async throws
+    {
+        try await Self.with { fixture, transfers, signed in
+            let (first, second) = (UUID(), UUID())
+            func restore(_ name: String) async throws -> RunningAPI.Answer {
+                fixture.api.clock.advance(by: 1)
+                try await fixture.api.keys.turn()
+                var json = JSONWriter()
+                json.beginObject()
+                json.member("bundleId", ForgeryMaterial.bundleId)
+                json.member("appAccountToken", first.uuidString)
+                json.beginArray("signedTransactions")
+                json.element(String(decoding: signed, as: UTF8.self))
+                json.endArray()
+                json.endObject()
+                return try await fixture.api.send(
+                    "POST", "/v1/restores", key: fixture.key, headers: ["Idempotency-Key": name], body: json.bytes)
+            }
+            let moved = try await restore("a")
+            #expect(moved.access.contains("monthly"))
+            #expect(try await Self.restore(signed, to: second, fixture).access.contains("monthly"))
+            try await fixture.api.run("delete from api_idempotency")
+            let repeated = try await restore("a")
+            #expect(repeated.status == 200 && repeated.access == "[]")
+            #expect(repeated.json?["withheld"]?.elements.first?["reason"]?.string == "otherAccount")
+            #expect(try await fixture.entitlements(of: second).access.contains("monthly"))
+            #expect(try await transfers.announce(at: fixture.api.clock.now) == 2)
+            // Another request is another restore.
+            let again = try await restore("b")
+            #expect(again.access.contains("monthly"))
         }
     }
 

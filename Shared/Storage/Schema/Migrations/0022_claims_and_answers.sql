@@ -232,3 +232,7 @@ where answer.environment = refund_request.environment and answer.transaction_id 
 create index refund_request_withheld on refund_request (requested_at, transaction_id)
 where was_withheld and requested_at is not null;
 create index refund_request_planned on refund_request (requested_at, transaction_id) where next_at is not null;
+
+-- The request that decided a restore: where its answer was lost, a repeat finds the decision and makes no other one.
+alter table purchase_transfer add column request_uuid uuid; -- null: the client cannot repeat it
+create index purchase_transfer_of_request on purchase_transfer (request_uuid) where request_uuid is not null;
