@@ -1,4 +1,5 @@
 import Chassis
+import Postgres
 import Storage
 import StrictJSON
 
@@ -22,13 +23,21 @@ struct CreditHandlers: Sendable {
         let outcome = try await database.withConnection { connection in
             try await CreditStore(connection).credit(
                 id, in: environment, to: account, among: request.key.bundleIds.isEmpty ? nil : request.key.bundleIds,
-                by: "API key \(request.key.name)", at: now)
+                by: "API key \(request.key.name)", at: now
+            ) { credit in
+                // A repeat must be told that it was the first one: by that the customer gets what was bought.
+                request.commands(storing: Self.response(credit, isNew: true, request))
+            }
         }
         guard case .credited(let credit, let isNew) = outcome else { throw Self.problem(outcome, id, request) }
-        return APIResponse(status: isNew ? 201 : 200) { json in
+        return Self.response(credit, isNew: isNew, request)
+    }
+
+    private static func response(_ credit: CreditStore.Credit, isNew: Bool, _ request: APIRequest) -> APIResponse {
+        APIResponse(status: isNew ? 201 : 200) { json in
             json.member("transactionId", credit.transactionId)
             json.member("bundleId", credit.bundleId)
-            json.member("environment", environment.rawValue)
+            json.member("environment", request.key.environment.rawValue)
             json.member("productId", credit.productId)
             json.member("appAccountToken", credit.account?.uuidString.lowercased())
             json.member("quantity", credit.quantity)

@@ -40,7 +40,7 @@ package struct CreditStore: Sendable {
         package var creditedAt: Date
     }
 
-    /// The outcome of ``credit(_:in:to:among:by:at:)``.
+    /// The outcome of ``credit(_:in:to:among:by:at:storing:)``.
     package enum Outcome: Sendable, Equatable {
         /// - Parameter isNew: false where it was credited before.
         case credited(Credit, isNew: Bool)
@@ -68,9 +68,10 @@ package struct CreditStore: Sendable {
     ///   - account: one that may use the purchase; nil is the only one that may.
     ///   - bundleIds: nil means all apps.
     ///   - name: who credits it.
+    ///   - storing: further statements of the transaction that credits it.
     package func credit(
         _ transactionId: String, in environment: StoreEnvironment, to account: UUID?, among bundleIds: [String]?,
-        by name: String, at now: Date
+        by name: String, at now: Date, storing: @escaping @Sendable (Credit) -> [Command] = { _ in [] }
     ) async throws -> Outcome {
         try await repeating {
             try await connection.transaction { transaction in
@@ -95,7 +96,10 @@ package struct CreditStore: Sendable {
                 ])
                 guard let credit = try added[1].first.map(Self.read) else { return .unknown }
                 // Where another request was faster, its row is seen now.
-                return added[0].affected == 1 ? .credited(credit, isNew: true) : Self.known(credit, account)
+                guard added[0].affected == 1 else { return Self.known(credit, account) }
+                let further = storing(credit)
+                if !further.isEmpty { _ = try transaction.pipeline(further) }
+                return .credited(credit, isNew: true)
             }
         }
     }

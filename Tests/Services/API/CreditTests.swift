@@ -29,12 +29,16 @@ import Testing
             let stranger = try await api.send(
                 "POST", path, key: key, json: #"{"appAccountToken": "7e3fb204-2017-4a4e-8f3b-ba9876543210"}"#)
             #expect(stranger.problem == "conflict")
-            let first = try await api.send("POST", path, key: key, json: "{}")
+            let once = ["Idempotency-Key": id]
+            let first = try await api.send("POST", path, key: key, headers: once, body: Array("{}".utf8))
             #expect(first.status == 201 && first.json?["isFirst"]?.bool == true)
             #expect(first.json?["amount"]?.int64 == 2 && first.json?["unit"]?.string == "coins")
             #expect(first.json?["appAccountToken"]?.string == SampleState.account)
             let again = try await api.send("POST", path, key: key, json: "{}")
             #expect(again.status == 200 && again.json?["isFirst"]?.bool == false)
+            // The answer was lost: it was stored with the credit.
+            let lost = try await api.send("POST", path, key: key, headers: once, body: Array("{}".utf8))
+            #expect(lost.status == 201 && lost.json?["isFirst"]?.bool == true)
             #expect(again.json?["creditedAt"]?.int64 == first.json?["creditedAt"]?.int64)
 
             let balances = "/v1/accounts/\(SampleState.account)/balances"
