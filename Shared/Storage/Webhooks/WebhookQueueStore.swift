@@ -172,18 +172,25 @@ package struct WebhookQueueStore: Sendable {
 
     /// Enqueues notifications that the ledger has stored for the endpoints of kind apple that want them, each once, in the order of
     /// their numbers. One process at a time does, so that a later notification of a purchase does not become visible first.
-    /// - Returns: how many notifications were taken, at most ``arrivals``; 0 where there are none, or where another process takes them.
+    /// - Returns: how many notifications were taken, at most ``arrivals``; 0 where there are none, where another process takes them, or where
+    ///   a replay holds a place that they need: the caller sends what it can, and looks again.
     package func takeArrivals(at now: Date) async throws -> Int {
         // Almost always there are none.
         guard try await !connection.execute(Self.arrived).isEmpty else { return 0 }
-        return try await repeating {
-            try await connection.transaction { transaction in
-                let taken = try transaction.pipeline([Command(Self.lockArrivals), Command(Self.endpoints)])
-                guard try taken[0][0].value("is_taken", as: Bool.self) else { return 0 }
-                let oldest = now.addingTimeInterval(-Double(Self.deliveryDays) * 86_400)
-                let rows = try transaction.execute(Self.takeArrivals, Int64(Self.arrivals), now, oldest)
-                return Int(try rows[0].value("count", as: Int64.self))
+        let oldest = now.addingTimeInterval(-Double(Self.deliveryDays) * 86_400)
+        do {
+            return try await repeating {
+                try await connection.transaction { transaction in
+                    let taken = try transaction.pipeline([
+                        Command(Self.arrivalTimeout), Command(Self.lockArrivals), Command(Self.endpoints),
+                    ])
+                    guard try taken[1][0].value("is_taken", as: Bool.self) else { return 0 }
+                    let rows = try transaction.execute(Self.takeArrivals, Int64(Self.arrivals), now, oldest)
+                    return Int(try rows[0].value("count", as: Int64.self))
+                }
             }
+        } catch let error as PostgresError where error.sqlState == "55P03" {
+            return 0
         }
     }
 
@@ -205,6 +212,9 @@ package struct WebhookQueueStore: Sendable {
     /// Holds back a removal of an endpoint until what is enqueued for it is stored.
     private static let endpoints = Statement(
         "webhook-endpoints-hold", "select id from webhook_endpoint order by id for key share")
+
+    /// All sending waits meanwhile.
+    private static let arrivalTimeout = Statement(unsafeSQL: "set local lock_timeout = '200ms'")
 
     private static let arrived = Statement("webhook-arrived", "select number from relay_arrival limit 1")
 
