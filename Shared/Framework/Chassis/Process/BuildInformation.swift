@@ -1,7 +1,9 @@
-/// The version of this build.
-///
-/// In logs, metrics and the headers of dead letters.
+/// The version of this build: in logs, metrics, traces, `--version`, the headers of dead letters, the console and the `User-Agent` of
+/// webhooks.
 public enum BuildInformation {
-    /// The release, by semantic versioning.
-    public static let version = "0.1.0"
+    /// The newest release by semantic versioning, and after a `+` what this build has beyond it: nothing in a release.
+    ///
+    /// `+dev` says that the build knows no more: a constant with the commit would change with each, and everything would be
+    /// compiled again. `Deploy/version --write` replaces it in the copy of the sources of which an image or a release is built.
+    public static let version = "0.1.0+dev"
 }
