@@ -126,10 +126,11 @@ def self_test(document):
         assert changed(change), "a breaking change was not found"
 
 
-if sys.argv[1] == "--self-test":
-    self_test(json.load(open(sys.argv[2])))
-    print("api-additions: finds what breaks clients, and lets additions pass")
-else:
-    faults = Comparison(*(json.load(open(path)) for path in sys.argv[1:3])).faults
-    print("\n".join(sorted(set(faults))) or "api-additions: only additions")
-    sys.exit(bool(faults))
+if __name__ == "__main__":
+    if sys.argv[1] == "--self-test":
+        self_test(json.load(open(sys.argv[2])))
+        print("api-additions: finds what breaks clients, and lets additions pass")
+    else:
+        faults = Comparison(*(json.load(open(path)) for path in sys.argv[1:3])).faults
+        print("\n".join(sorted(set(faults))) or "api-additions: only additions")
+        sys.exit(bool(faults))
