@@ -335,7 +335,7 @@ let tests: [Target] = [
     tests(
         "StorekeeperTests", "Services/Storekeeper",
         [
-            "OperationsTests",
+            "OperationsTests", "SimulatedAppStore",
             "Commands", "Devkit", "Development", "Storekeeper", "Operations", "AppStore", "Signatures", "StrictJSON",
             "Contracts", "Records", "Kafka", "Interpretation", "Pipeline", "Subscriptions", "Storage", "Postgres",
             "TestSupport", "WebhookDelivery", "Refunds", arguments, logging, hummingbird,

@@ -86,18 +86,24 @@ struct ImportRun {
     private func mapped(_ row: ImportList.Row, isDryRun: Bool) async throws -> (Outcome, UUID?) {
         if isDryRun {
             guard let stored = try await records.find(row.customerId, of: bundleId, in: environment) else {
-                return (.created, row.appAccountToken)
+                return (.created, row.wantedToken)
             }
             let isSame = row.appAccountToken.map { $0 == stored.appAccountToken } ?? true
             return isSame ? (.known, stored.appAccountToken) : (.conflict, nil)
         }
         let wanted = CustomerRecords.Customer(
             id: row.customerId, environment: environment, bundleId: bundleId,
-            appAccountToken: row.appAccountToken ?? context.id(), createdAt: context.now())
+            appAccountToken: row.wantedToken ?? context.id(), createdAt: context.now())
         switch try await records.put(wanted, isTokenGiven: row.appAccountToken != nil) {
         case .created(let customer): return (.created, customer.appAccountToken)
         case .known(let customer): return (.known, customer.appAccountToken)
         case .conflict: return (.conflict, nil)
         }
     }
+}
+
+extension ImportList.Row {
+    /// The account of a customer who is new here: what the file says, or the customer's id where it is a UUID, because RevenueCat's SDK
+    /// then names it to Apple, and so do many apps. Nil where any will do.
+    fileprivate var wantedToken: UUID? { appAccountToken ?? UUID(uuidString: customerId) }
 }

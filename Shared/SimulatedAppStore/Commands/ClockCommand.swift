@@ -55,18 +55,28 @@ struct ClockAdvance: SimulatorWork {
     func run(in context: CommandContext) async throws {
         let client = try options.client(in: context)
         let body = APIAnswer { $0.member("advance", duration) }.body
-        var answer = try await client.ask("POST", "clock", body)
+        let answer = try await Self.waitUntilSent(client, after: try await client.ask("POST", "clock", body))
+        print(options.json ? String(decoding: answer.bytes, as: UTF8.self) : Self.sentence(answer.root))
+    }
+
+    /// Waits until the receiver has answered everything about purchases by command.
+    /// - Parameter answer: of the clock; nil asks for it.
+    /// - Returns: the last answer of the clock.
+    /// - Throws: ``SimulatorError`` where it takes minutes.
+    @discardableResult
+    static func waitUntilSent(_ client: SimulatorClient, after answer: JSONDocument? = nil) async throws -> JSONDocument
+    {
+        var answer = if let answer { answer } else { try await client.ask("GET", "clock") }
         let clock = ContinuousClock()
         let deadline = clock.now + .seconds(300)
         while (answer.root["waiting"]?.int64 ?? 0) > 0 {
             guard clock.now < deadline else {
-                throw SimulatorError(
-                    "the clock is moved, and the receiver does not take what happened: does it answer?")
+                throw SimulatorError("the receiver does not take what happened: does it answer?")
             }
             try await clock.sleep(for: .milliseconds(50))
             answer = try await client.ask("GET", "clock")
         }
-        print(options.json ? String(decoding: answer.bytes, as: UTF8.self) : Self.sentence(answer.root))
+        return answer
     }
 
     static func sentence(_ root: JSONValue) -> String {

@@ -23,7 +23,8 @@ package struct SimulatorCommand: ParsableCommand {
             """,
         subcommands: [
             RunCommand.self, BuyCommand.self, TriggerCommand.self, PurchasesCommand.self, ProductsCommand.self,
-            ClockCommand.self, ScenariosCommand.self, CoverageCommand.self, MakeCommand.self, SendCommand.self,
+            ClockCommand.self, ExportCommand.self, ScenariosCommand.self, CoverageCommand.self, MakeCommand.self,
+            SendCommand.self,
             OCSPCommand.self,
         ])
 

@@ -2,7 +2,8 @@ import Contracts
 import Foundation
 import StrictJSON
 
-/// Endpoints by which a person buys and lets things happen: `/simulator/products`, `/simulator/purchases`, `/simulator/clock`.
+/// Endpoints by which a person buys and lets things happen: `/simulator/products`, `/simulator/purchases`, `/simulator/clock`,
+/// `/simulator/exports`.
 struct PurchaseControl: Sendable {
     /// Of the run.
     let apps: [App]
@@ -15,7 +16,7 @@ struct PurchaseControl: Sendable {
     /// Nil where the present is given, so that it cannot move.
     let clock: SimulatedClock?
 
-    /// - Parameter path: from `products`, `purchases` or `clock` on.
+    /// - Parameter path: from `products`, `purchases`, `clock` or `exports` on.
     /// - Returns: nil where there is no such endpoint.
     /// - Throws: ``SimulatorError`` that says what exists where the request names what does not.
     func answer(to request: APIRequest, _ path: [String]) throws -> APIAnswer? {
@@ -23,6 +24,7 @@ struct PurchaseControl: Sendable {
         case ("GET", ["products"]): products()
         case ("GET", ["clock"]): showClock()
         case ("POST", ["clock"]): try advance(request.body)
+        case ("POST", ["exports"]): try export(request.body)
         case ("GET", ["purchases"]): try list()
         case ("POST", ["purchases"]): try buy(request.body)
         case ("GET", let path) where path.count == 2 && path[0] == "purchases": try show(path[1])
@@ -198,7 +200,7 @@ struct PurchaseControl: Sendable {
     }
 
     /// The app of a request: without a bundle id the first, without an environment the sandbox where the app is in it.
-    private func app(bundleId: String?, environment: String?) throws -> App {
+    func app(bundleId: String?, environment: String?) throws -> App {
         let names = Self.unique(apps.map(\.bundleId))
         let bundleId = bundleId ?? names[0]
         guard names.contains(bundleId) else {
@@ -221,7 +223,7 @@ struct PurchaseControl: Sendable {
         return known
     }
 
-    private static func object(_ body: [UInt8], _ members: [String]) throws -> JSONValue {
+    static func object(_ body: [UInt8], _ members: [String]) throws -> JSONValue {
         guard let root = try? JSONDocument(body).root, root.kind == .object else {
             throw SimulatorError("the body is no JSON object; its members are \(members.joined(separator: ", "))")
         }
@@ -231,7 +233,7 @@ struct PurchaseControl: Sendable {
         return root
     }
 
-    private static func text(_ name: String, of root: JSONValue) throws -> String? {
+    static func text(_ name: String, of root: JSONValue) throws -> String? {
         guard let value = root[name], !value.isNull else { return nil }
         guard let text = value.string, !text.isEmpty else {
             throw SimulatorError("\(name) must be a text that is not empty")

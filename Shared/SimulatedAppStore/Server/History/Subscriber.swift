@@ -17,6 +17,8 @@ struct Subscriber: Sendable {
     /// The newest event: the customer and the current status.
     var newest: EventPayload
     var transactions: [Transaction] = []
+    /// When it gives access, by its newest event that changed it.
+    var access: [ExpectedAccess.Period] = []
     /// For Apple's limit, two within 365 days.
     var extensions: [Date] = []
     /// Positions of its notifications in the app's history, rising.
@@ -34,6 +36,7 @@ struct Subscriber: Sendable {
     /// Applies an event.
     /// - Parameter revise: returns the next revision.
     mutating func note(_ event: EventPayload, of purchase: Purchase, revise: () -> Int64) {
+        if let access = event.access { self.access = access }
         if let place = transactions.lastIndex(where: { $0.purchase.transactionId == purchase.transactionId }) {
             if transactions[place].signedAt < event.signedDate {
                 var changed = purchase

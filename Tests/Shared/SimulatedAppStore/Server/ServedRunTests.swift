@@ -108,6 +108,41 @@ import Testing
         }
     }
 
+    @Test func `Export is compressed, as old as it says, and differs as often as its file of counts says`() async throws
+    {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try await Self.run("--environment", "Production", "--count", "40") { run in
+            try await run.waitUntil { $0["isFinished"]?.bool == true }
+            let before = run.receiver.requests.count
+            let file = directory.path("it's.csv.gz")
+            let outcome = try await Command(
+                "export", file, "--differences", "1", "--simulator", run.address, "--json"
+            ).outcome()
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let counts = try JSONDocument(Array(try Data(contentsOf: URL(fileURLWithPath: file + ".json")))).root
+            #expect(Array(counts.rawBytes) == Array(outcome.output.utf8.dropLast()))
+            #expect(counts["differences"]?.members.map(\.key) == DifferenceCause.allCases.map(\.rawValue))
+            #expect(counts["differences"]?.members.allSatisfy { $0.value.int64 == 1 } == true)
+            // What happens to the customers who differ was sent: eleven bought, and nine more events follow.
+            #expect(run.receiver.requests.count == before + 11 + 9)
+            let date = try FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
+            #expect(date?.milliseconds == counts["takenAt"]?.int64)
+            let unpacked = Process()
+            unpacked.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            unpacked.arguments = ["gunzip", "--keep", file]
+            try unpacked.run()
+            unpacked.waitUntilExit()
+            let text = try String(contentsOfFile: directory.path("it's.csv"), encoding: .utf8)
+            #expect(text.split(separator: "\n").count == Int(counts["records"]?.int64 ?? 0) + 1)
+            #expect(text.hasPrefix("rc_original_app_user_id,"))
+            let wrong = try await Command("export", file, "--shape", "other").outcome()
+            #expect(wrong.status == 64 && wrong.errors.contains("--shape must be revenuecat or adapty"))
+        } afterwards: { outcome in
+            #expect(outcome.status == 0, "\(outcome.errors)")
+        }
+    }
+
     @Test func `Port in use ends the run with a message`() async throws {
         try await Receiver.listening { _, address in
             let directory = try TemporaryDirectory()
