@@ -1,6 +1,6 @@
 -- Privileges: roles without login, to be granted to the users of an installation. setup runs this script after the migrations,
 -- every time; it is idempotent, and takes away what a role has beyond it. A role that is missing and may not be created is left
--- out. Documentation/Privileges.md lists the result: role, table, privilege, columns.
+-- out. Storage.docc/Privileges.md lists the result: role, table, privilege, columns.
 --
 -- storekeeper_migrator owns everything and is setup's. storekeeper_deduplicator, storekeeper_state_updater, storekeeper_recovery
 -- and storekeeper_scheduler are for the services of those names, storekeeper_operator for operators' commands, storekeeper_reader

@@ -8,11 +8,12 @@ import Testing
 /// The rights of every role over every table, column and function, as Postgres answers them, compared with the list that people
 /// read. A new table, column, function or grant changes the list, and a reviewer sees for which role.
 @Suite(.hangLimit) struct PrivilegeMatrixTests {
-    private static let list = URL(filePath: #filePath).appending(path: "../../../../../Documentation/Privileges.md")
-        .standardized
+    private static let list = URL(filePath: #filePath).appending(
+        path: "../../../../../Shared/Storage/Storage.docc/Privileges.md"
+    ).standardized
 
     /// `WRITE_PRIVILEGES=1 swift test --filter PrivilegeMatrixTests` writes the list.
-    @Test func `Roles have the rights that Documentation/Privileges.md lists, and no others`() async throws {
+    @Test func `Roles have the rights that Privileges.md lists, and no others`() async throws {
         try await TestDatabase.use { database async throws in
             let owner = TestDatabase.connection(database)
             _ = try await Grants(owner).apply()
