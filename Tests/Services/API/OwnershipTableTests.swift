@@ -11,7 +11,7 @@ import Testing
 @testable import API
 @testable import AppStoreSamples
 
-/// The table of Documentation/API.md, each cell with several accounts at once that want a purchase of another.
+/// The table of Documentation/Ownership.md, each cell with several accounts at once that want a purchase of another.
 ///
 /// `OWNERSHIP_REQUESTS=50 swift test --filter OwnershipTableTests` sends as many requests at once.
 @Suite struct OwnershipTableTests {
