@@ -22,11 +22,12 @@ struct InsightHandler: Sendable {
         let question = try FigureQuestion(
             name, in: request.key.environment, of: bundleIds, from: request.query["from"], to: request.query["to"],
             interval: request.query["interval"].flatMap(FigureReport.Interval.init) ?? .month, by: request.query["by"],
-            at: clock.now())
+            currency: request.query["currency"], at: clock.now())
         let report = try await compute(question.query)
         return APIResponse { json in
             json.member("report", report.name.rawValue)
             json.member("asOf", report.asOf?.milliseconds)
+            if let conversion = report.conversion { Self.write(conversion, of: report, to: &json) }
             json.beginArray("data")
             for row in report.rows {
                 json.beginObject()
@@ -46,6 +47,25 @@ struct InsightHandler: Sendable {
         } catch let error as FigureReport.TooLarge {
             throw OperationError("\(error)", .invalid("by"))
         }
+    }
+
+    private static func write(
+        _ conversion: FigureReport.Conversion, of report: FigureReport, to json: inout JSONWriter
+    ) {
+        json.member("currency", conversion.currency)
+        json.beginArray("rates")
+        for rates in conversion.rates {
+            json.beginObject()
+            json.member("currency", rates.currency)
+            json.member("source", rates.source)
+            json.member("from", FigureQuestion.text(rates.days.lowerBound))
+            json.member("last", FigureQuestion.text(rates.days.upperBound))
+            json.endObject()
+        }
+        json.endArray()
+        json.beginArray("unconverted")
+        for currency in report.unconvertedCurrencies { json.element(currency) }
+        json.endArray()
     }
 
     private static func write(_ row: FigureReport.Row, to json: inout JSONWriter) {

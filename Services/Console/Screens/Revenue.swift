@@ -47,6 +47,11 @@ struct RevenueScreen: Sendable {
         let hasChoices: Bool
         let dimensions: [Option]
         let intervals: [Option]
+        let isConvertible: Bool
+        /// To which amounts are converted; empty where each is in its own.
+        let currency: String
+        /// What stays in its own currency, and whose rates count; nil where nothing is converted.
+        let conversion: String?
         let chart: Chart?
         /// What the chart shows of several; nil where there is nothing else.
         let charted: String?
@@ -95,7 +100,8 @@ struct RevenueScreen: Sendable {
         let dimension = FigureReport.Dimension(rawValue: request.text("by") ?? "")
         let interval = FigureReport.Interval(rawValue: request.text("interval") ?? "") ?? .month
         let now = console.clock.now()
-        let asked = try scope.app.map { try Self.query(name, $0, interval, dimension, at: now) }
+        let currency = name.isConvertible ? request.text("currency").flatMap { $0.isEmpty ? nil : $0 } : nil
+        let asked = try scope.app.map { try Self.query(name, $0, interval, dimension, currency, at: now) }
         var answer: FigureReport?
         if let asked {
             answer = try await report(asked)
@@ -114,6 +120,7 @@ struct RevenueScreen: Sendable {
         let texts = columns.count - (rows.first?.values.count ?? 0)
         let query = FormFields.query([
             ("scope", scope.app.map(Scope.value)), ("by", dimension?.rawValue), ("interval", interval.rawValue),
+            ("currency", currency),
         ])
         return console.page(
             "revenue-report", Self.title(name),
@@ -130,11 +137,14 @@ struct RevenueScreen: Sendable {
                 intervals: [(FigureReport.Interval.month, "Months"), (.day, "Days")].map {
                     Option(value: $0.rawValue, label: $1, isCurrent: $0 == interval)
                 },
+                isConvertible: name.isConvertible, currency: currency ?? "",
+                conversion: answer.flatMap(Self.conversion),
                 chart: series.flatMap { Self.chart(name, $0) },
                 charted: series.flatMap { $0.isOneOfSeveral ? $0.cell : nil },
                 columns: columns.enumerated().map { Cell(text: Self.heading($1), isNumber: $0 >= texts) },
                 rows: rows.suffix(Self.shownRows).map { row in
-                    let address = RevenuePurchases.address(row, of: name, in: scope)
+                    let address = RevenuePurchases.address(
+                        row, of: name, in: scope, convertedTo: answer?.conversion?.currency)
                     return Line(
                         cells: row.texts.enumerated().map {
                             Cell(text: $1, isNumber: $0 >= texts, address: $0 == 0 ? address : nil)
@@ -163,12 +173,12 @@ struct RevenueScreen: Sendable {
 
     private static func query(
         _ name: FigureReport.Name, _ app: CoverageStore.App, _ interval: FigureReport.Interval,
-        _ dimension: FigureReport.Dimension?, at now: Date
+        _ dimension: FigureReport.Dimension?, _ currency: String?, at now: Date
     ) throws -> FigureReport.Query {
         let from = interval == .day ? FigureQuestion.text(now.addingTimeInterval(-30 * 86_400)) : nil
         return try FigureQuestion(
             name, in: app.environment, of: [app.bundleId], from: from, interval: interval, by: dimension?.rawValue,
-            at: now
+            currency: currency, at: now
         ).query
     }
 
@@ -181,6 +191,18 @@ struct RevenueScreen: Sendable {
         return "The figures are not complete yet: the scheduler computes every purchase once after an upgrade."
     }
 
+    /// Whose rates count, and what stays in its own currency.
+    private static func conversion(_ report: FigureReport) -> String? {
+        guard let conversion = report.conversion else { return nil }
+        let sources = Set(conversion.rates.map(\.source)).sorted().joined(separator: ", ")
+        let rates =
+            sources.isEmpty
+            ? "There are no rates in \(conversion.currency) for this time."
+            : "In \(conversion.currency) by rates of \(sources)."
+        let left = report.unconvertedCurrencies.map { $0.isEmpty ? "unknown" : $0 }.joined(separator: ", ")
+        return left.isEmpty ? rates : rates + " Without a rate, and in rows of their own: \(left)."
+    }
+
     private static func chart(_ name: FigureReport.Name, _ series: RevenueSeries) -> Chart? {
         let figure =
             switch name {
@@ -190,6 +212,7 @@ struct RevenueScreen: Sendable {
             case .retention: "Share of the first cohort that reached each period"
             case .trials: "Share of trials that were paid"
             case .revenue: "Charged"
+            case .proceeds: "Estimated proceeds"
             }
         return Chart(figure + (series.cell.isEmpty ? "" : ", \(series.cell)"), series.values)
     }
@@ -213,6 +236,7 @@ struct RevenueScreen: Sendable {
         case .retention: "Who stays"
         case .trials: "Trials"
         case .revenue: "Charges and refunds"
+        case .proceeds: "Proceeds, estimated"
         }
     }
 
@@ -231,6 +255,9 @@ struct RevenueScreen: Sendable {
             "Of those who first paid in a month, the share that reached each paid period, of those whose time for it has come."
         case .trials: "Free trials by the day on which they began, and how many of those that are over were ever paid."
         case .revenue: "Charged by the day of the transaction, refunded by the day of the refund."
+        case .proceeds:
+            "An estimate of what Apple pays: charged less refunded, less tax by the loaded shares of storefronts, less a commission of 30 or 15 %. "
+                + "Storefronts without a share are counted as if without tax, and listed."
         }
     }
 }

@@ -29,14 +29,18 @@ struct RevenuePurchases: Sendable {
     let console: Console
 
     /// The page about a row; nil for a report whose rows are no monthly revenue.
-    static func address(_ row: FigureReport.Row, of report: FigureReport.Name, in scope: Scope) -> String? {
+    /// - Parameter currency: to which rows were converted; their purchases were paid in any.
+    static func address(
+        _ row: FigureReport.Row, of report: FigureReport.Name, in scope: Scope, convertedTo currency: String?
+    ) -> String? {
         guard [.mrr, .movements, .churn].contains(report) else { return nil }
+        let cells = row.cells.filter { $0.dimension != .currency || $0.value != currency }
         return "/revenue/purchases"
             + FormFields.query(
                 [
                     ("scope", scope.app.map(Scope.value)), ("from", FigureQuestion.text(row.days.lowerBound)),
                     ("to", FigureQuestion.text(row.days.upperBound)),
-                ] + row.cells.map { ($0.dimension.rawValue, $0.value) })
+                ] + cells.map { ($0.dimension.rawValue, $0.value) })
     }
 
     /// `GET /revenue/purchases?from=2026-01-01&to=2026-02-01`, with the cells of the row.

@@ -59,7 +59,7 @@ struct RevenueSeries: Sendable {
 
 extension FigureReport.Name {
     /// Whether its chart is of amounts, not of shares.
-    fileprivate var chartsAmounts: Bool { self == .mrr || self == .movements || self == .revenue }
+    fileprivate var chartsAmounts: Bool { self == .mrr || self == .movements || self == .revenue || self == .proceeds }
 }
 
 extension FigureReport.Row {
@@ -78,6 +78,8 @@ extension FigureReport.Row {
         case .retention: count("hadTime")
         case .trials: count("begun")
         case .revenue: count("charges")
+        // It counts nothing; what was charged decides between cells.
+        case .proceeds: amount("charged")
         }
     }
 
@@ -90,6 +92,7 @@ extension FigureReport.Row {
         case .retention: self["retention"] ?? .share(nil)
         case .trials: self["conversion"] ?? .share(nil)
         case .revenue: .amount(amount("charged"))
+        case .proceeds: .amount(amount("estimatedProceeds"))
         }
     }
 }

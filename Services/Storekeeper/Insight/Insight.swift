@@ -3,7 +3,7 @@ import ArgumentParser
 /// `storekeeper insight`: figures of revenue.
 struct Insight: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "insight", abstract: "Show, check or rebuild the figures of revenue.",
+        commandName: "insight", abstract: "Show, check or rebuild the figures of revenue; load rates and taxes.",
         discussion: """
             The scheduler computes the figures from transactions and access periods, within a minute of a change.
 
@@ -12,5 +12,8 @@ struct Insight: ParsableCommand {
               storekeeper insight check --day 2026-10-31
               storekeeper insight rebuild --dry-run
             """,
-        subcommands: [InsightShow.self, InsightCheck.self, InsightRebuild.self])
+        subcommands: [
+            InsightShow.self, InsightCheck.self, InsightRebuild.self, InsightRates.self, InsightTaxes.self,
+            InsightSmallBusiness.self,
+        ])
 }

@@ -11,13 +11,14 @@ struct InsightShow: Subcommand {
         commandName: "show", abstract: "Show a report of revenue.",
         discussion: """
             Reports: mrr (monthly revenue at the end of each month), movements (why it changed), churn, retention, trials, \
-            revenue (charges and refunds). Documentation/Insight.md defines each. Amounts are of one currency each, with three \
-            decimals. Column complete: every day of the row is over and complete by coverage.
+            revenue (charges and refunds), proceeds (an estimate of what Apple pays). Documentation/Insight.md defines each. \
+            Amounts are of one currency each, with three decimals; --currency converts them by the loaded rates. Column complete: every day of the row is over and complete by coverage.
 
             Examples:
               storekeeper insight show mrr --app com.example.app
               storekeeper insight show movements --from 2026-01-01 --to 2026-04-01 --by product
               storekeeper insight show revenue --by storefront --csv
+              storekeeper insight show proceeds --currency USD
             """)
 
     @OptionGroup var database: DatabaseOptions
@@ -47,6 +48,9 @@ struct InsightShow: Subcommand {
     )
     var by: String?
 
+    @Option(help: "Currency to which amounts are converted, such as USD (default: each in its own).")
+    var currency: String?
+
     @Flag(help: "Print comma-separated values.")
     var csv = false
 
@@ -55,7 +59,7 @@ struct InsightShow: Subcommand {
         do {
             question = try FigureQuestion(
                 report, in: environment, of: app.map { [$0] }, from: from, to: to, interval: interval, by: by,
-                at: context.now())
+                currency: currency, at: context.now())
         } catch { throw ValidationError("\(error)") }
         let connection = try database.connection(for: "insight", in: context)
         if let app { try await KnownAppsWarning(connection: connection).warn(about: app, in: context) }
@@ -64,6 +68,9 @@ struct InsightShow: Subcommand {
             answer = try await FigureReportStore(connection).report(question.query)
         } catch let error as FigureReport.TooLarge {
             throw CommandError("\(error)")
+        }
+        for currency in answer.unconvertedCurrencies {
+            context.warn("No rate of \(currency.escaped): its amounts are in rows of their own.")
         }
         guard !csv else {
             return ([answer.columns] + answer.rows.map(\.texts)).forEach { line in
@@ -83,16 +90,27 @@ struct InsightShow: Subcommand {
             rows: answer.rows.map(\.texts)
         ).lines(in: context.style).forEach(context.print)
         context.print("As of \(asOf.text).")
+        let sources = Set((answer.conversion?.rates ?? []).map(\.source)).sorted()
+        if !sources.isEmpty { context.print("Rates: \(sources.joined(separator: ", ").escaped).") }
     }
 
     private struct Printed: Encodable {
         var report: String
         var asOf: Date?
         var rows: [[String: String]]
+        /// To which amounts were converted.
+        var currency: String?
+        var rates: [String]?
+        var unconverted: [String]?
 
         init(_ answer: FigureReport) {
             report = answer.name.rawValue
             asOf = answer.asOf
+            if let conversion = answer.conversion {
+                currency = conversion.currency
+                rates = Set(conversion.rates.map(\.source)).sorted()
+                unconverted = answer.unconvertedCurrencies
+            }
             rows = answer.rows.map { row in
                 Dictionary(zip(answer.columns, row.texts), uniquingKeysWith: { first, _ in first })
             }

@@ -16,10 +16,12 @@ package struct FigureQuestion: Sendable {
     ///   - from: first day, such as `2026-01-31`; nil: twelve months before the month of `to`.
     ///   - to: the day after the last; nil: tomorrow.
     ///   - dimensions: up to two, separated by commas.
+    ///   - currency: ISO 4217 code to which amounts are converted; nil: each is in its own.
     /// - Throws: `OperationError` with what is wrong.
     package init(
         _ name: FigureReport.Name, in environment: StoreEnvironment, of bundleIds: [String]?, from: String? = nil,
-        to: String? = nil, interval: FigureReport.Interval = .month, by dimensions: String? = nil, at now: Date
+        to: String? = nil, interval: FigureReport.Interval = .month, by dimensions: String? = nil,
+        currency: String? = nil, at now: Date
     ) throws(OperationError) {
         let today = Self.calendar.startOfDay(for: now)
         let end =
@@ -50,11 +52,22 @@ package struct FigureQuestion: Sendable {
         guard chosen.count <= 2 else {
             throw OperationError("\(chosen.count) dimensions are too many: give at most two", .invalid("by"))
         }
+        if let currency {
+            guard name.isConvertible else {
+                throw OperationError(
+                    "\(name.rawValue) has no amounts that can be added in one currency: leave the currency out",
+                    .invalid("currency"))
+            }
+            try CurrencyCode.check(currency, "currency")
+        }
         query = FigureReport.Query(
-            name, in: environment, of: bundleIds, days: first..<end, by: interval, dimensions: chosen)
+            name, in: environment, of: bundleIds, days: first..<end, by: interval, dimensions: chosen,
+            reportingCurrency: currency)
     }
 
-    private static func day(_ text: String, _ name: String) throws(OperationError) -> Date {
+    /// The first moment of a day in UTC.
+    /// - Parameter name: of the value, for the error.
+    static func day(_ text: String, _ name: String) throws(OperationError) -> Date {
         guard let date = try? Date.ISO8601FormatStyle().year().month().day().parse(text), self.text(date) == text else {
             throw OperationError("\(name) “\(text.prefix(50))” is no day such as 2026-01-31", .invalid(name))
         }

@@ -5,7 +5,7 @@ import Foundation
 package struct FigureReport: Sendable, Equatable {
     /// What it shows. Documentation/Insight.md defines each.
     package enum Name: String, Sendable, CaseIterable {
-        case mrr, movements, churn, retention, trials, revenue
+        case mrr, movements, churn, retention, trials, revenue, proceeds
 
         /// Whether amounts are in it, which are never added over currencies.
         var hasAmounts: Bool { self != .retention && self != .trials }
@@ -13,12 +13,15 @@ package struct FigureReport: Sendable, Equatable {
         /// Whether its rows need what was added up since the beginning.
         var isLevel: Bool { self == .mrr || self == .movements || self == .churn }
 
+        /// Whether its amounts can be converted to one currency. Churn is a share of the revenue of each currency.
+        package var isConvertible: Bool { hasAmounts && self != .churn }
+
         fileprivate var kinds: [String] {
             switch self {
             case .mrr, .movements, .churn: ["new", "expansion", "contraction", "churn", "reactivation"]
             case .retention: ["periods", "unbrokenPeriods"]
             case .trials: ["trialRunning", "trialEnded", "trialPaid"]
-            case .revenue: ["charge", "loyalCharge", "refund", "refundOfCharge"]
+            case .revenue, .proceeds: ["charge", "loyalCharge", "refund", "refundOfCharge"]
             }
         }
     }
@@ -60,19 +63,25 @@ package struct FigureReport: Sendable, Equatable {
         package var days: Range<Date>
         package var interval: Interval
         package var dimensions: Set<Dimension>
+        /// To which amounts are converted, of a report that is convertible; nil: each is in its own.
+        package var reportingCurrency: String?
 
         package init(
             _ name: Name, in environment: StoreEnvironment, of bundleIds: [String]?, days: Range<Date>,
-            by interval: Interval = .month, dimensions: Set<Dimension> = []
+            by interval: Interval = .month, dimensions: Set<Dimension> = [], reportingCurrency: String? = nil
         ) {
             self.name = name
             self.environment = environment
             self.bundleIds = bundleIds
             self.days = days
             self.interval = interval
+            self.reportingCurrency = name.isConvertible ? reportingCurrency : nil
             self.dimensions = name.hasAmounts ? dimensions.union([.currency]) : dimensions
             if name == .retention { self.dimensions.insert(.period) }
         }
+
+        /// Whether what was charged is looked at day by day: rates and taxes are those of the day.
+        var isOfDailyCharges: Bool { name == .proceeds || name == .revenue && reportingCurrency != nil }
 
         /// What is added up for it.
         var kinds: [String] {
@@ -138,8 +147,38 @@ package struct FigureReport: Sendable, Equatable {
         }
     }
 
+    /// To which currency amounts were converted, and by which rates.
+    package struct Conversion: Sendable, Equatable {
+        /// ISO 4217 code.
+        package var currency: String
+        /// The rates of the report's time, by currency and source.
+        package var rates: [Rates]
+
+        /// The rates of one currency from one source.
+        package struct Rates: Sendable, Equatable {
+            /// ISO 4217 code.
+            package var currency: String
+            package var source: String
+            /// The first and the last day that has a rate.
+            package var days: ClosedRange<Date>
+        }
+    }
+
     package var name: Name
     /// As of when the figures are; nil while they are computed for the first time.
     package var asOf: Date?
     package var rows: [Row]
+    /// Nil where each amount is in its own currency.
+    package var conversion: Conversion?
+
+    /// The currencies in whose rows amounts stay because they have no rate, in order.
+    package var unconvertedCurrencies: [String] {
+        guard let conversion else { return [] }
+        return Set(rows.compactMap(\.currency)).subtracting([conversion.currency]).sorted()
+    }
+}
+
+extension FigureReport.Row {
+    /// Nil where rows are not told apart by it.
+    var currency: String? { cells.first { $0.dimension == .currency }?.value }
 }

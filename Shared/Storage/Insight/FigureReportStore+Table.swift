@@ -244,6 +244,23 @@ extension FigureReportStore {
             }
         }
 
+        /// - Parameter sums: of ``FigureReportStore/dailyCharges``.
+        mutating func addProceeds(_ sums: [Sum]) throws {
+            try eachCell(sums) { table, span, cell, sums in
+                func total(_ kind: String) -> Int64 { sums.filter { $0.kind == kind }.reduce(0) { $0 + $1.amount } }
+                let (charged, refunded) = (total("charge"), total("refund"))
+                let (tax, commission) = (total("tax"), total("commission"))
+                try table.add(
+                    span, cell,
+                    [
+                        ("charged", .amount(charged)), ("refunded", .amount(refunded)),
+                        ("estimatedTax", .amount(tax)), ("estimatedCommission", .amount(commission)),
+                        ("estimatedProceeds", .amount(charged - refunded - tax - commission)),
+                        ("withoutTaxShare", .amount(total("withoutTaxShare"))),
+                    ])
+            }
+        }
+
         private mutating func eachCell(
             _ sums: [Sum], _ body: (inout Table, Span, Cell, [Sum]) throws -> Void
         ) throws {

@@ -8,7 +8,7 @@ package struct FigureReportStore: Sendable {
     typealias Dimension = FigureReport.Dimension
 
     let connection: PostgresConnection
-    private let limit: Int
+    let limit: Int
 
     /// All statements run on this connection.
     /// - Parameter limit: of sums that are read for a report, and of its rows.
@@ -38,15 +38,17 @@ package struct FigureReportStore: Sendable {
             isOfApps
                 ? Command(Self.completeOfApps, all: days)
                 : Command(Self.completeOfAll, query.environment.rawValue, query.days.lowerBound, query.days.upperBound),
-            Command(
-                Self.sums,
-                all: [
-                    query.environment.rawValue, query.bundleIds, query.days.lowerBound,
-                    query.name == .retention ? FigureReport.Interval.day.rawValue : query.interval.rawValue, dimensions,
-                    query.kinds, sources.head.lowerBound, sources.head.upperBound, sources.months.lowerBound,
-                    sources.months.upperBound, sources.cutMonth, sources.tail.lowerBound, sources.tail.upperBound,
-                    Int64(limit) + 1,
-                ]),
+            query.isOfDailyCharges
+                ? dailyCharges(query)
+                : Command(
+                    Self.sums,
+                    all: [
+                        query.environment.rawValue, query.bundleIds, query.days.lowerBound,
+                        query.name == .retention ? FigureReport.Interval.day.rawValue : query.interval.rawValue,
+                        dimensions, query.kinds, sources.head.lowerBound, sources.head.upperBound,
+                        sources.months.lowerBound, sources.months.upperBound, sources.cutMonth,
+                        sources.tail.lowerBound, sources.tail.upperBound, Int64(limit) + 1,
+                    ]),
         ]
         // Losses are held for whole days and months; those of a row that is cut are looked up in the movements of its time.
         let cut = query.name == .churn ? query.cutSpans(at: asOf) : []
@@ -61,7 +63,7 @@ package struct FigureReportStore: Sendable {
         let rows = try await connection.pipeline(commands)
         guard rows.dropFirst().allSatisfy({ $0.count <= limit }) else { throw FigureReport.TooLarge(limit: limit) }
         return Reading(
-            query: query, limit: limit, asOf: asOf,
+            query: query, limit: limit, asOf: asOf, rates: try await rates(query, asOf: asOf),
             complete: Set(try rows[0].map { row in try row.value("day", as: Date.self) }),
             sums: try rows[1].map { row in try Sum(row) }, cut: cut,
             lost: try rows.dropFirst(2).flatMap { lost in try lost.map { row in try Sum(row) } })
@@ -72,6 +74,8 @@ package struct FigureReportStore: Sendable {
         let query: FigureReport.Query
         let limit: Int
         let asOf: Date?
+        /// Nil where nothing is converted.
+        let rates: Rates?
         /// Days.
         let complete: Set<Date>
         let sums: [Sum]
@@ -89,8 +93,11 @@ package struct FigureReportStore: Sendable {
             case .retention: try table.addRetention(sums)
             case .trials: try table.addTrials(sums)
             case .revenue: try table.addCharges(sums)
+            case .proceeds: try table.addProceeds(sums)
             }
-            return FigureReport(name: query.name, asOf: asOf, rows: table.rows)
+            let report = FigureReport(name: query.name, asOf: asOf, rows: table.rows, conversion: rates?.conversion)
+            guard let rates, !query.isOfDailyCharges else { return report }
+            return report.converted(by: rates)
         }
     }
 
@@ -108,7 +115,9 @@ package struct FigureReportStore: Sendable {
         var count: Int64
     }
 
-    static let statements = [sums, lost.all, lost.ofApps, completeOfAll, completeOfApps, behind]
+    static let statements = [
+        sums, lost.all, lost.ofApps, completeOfAll, completeOfApps, behind, dailyCharges, ratesOfDays, ratesOfTime,
+    ]
 
     /// A plan that is made once, perhaps while a table is empty, looks up an app's rows only where it is made to: by one condition for each
     /// app, with offset 0, which keeps the planner from choosing another way.
@@ -137,7 +146,7 @@ package struct FigureReportStore: Sendable {
 
     /// The cell of a row; a dimension that was not asked for is empty.
     /// - Parameter dimensions: the parameter with their names.
-    private static func cell(_ dimensions: String) -> String {
+    static func cell(_ dimensions: String) -> String {
         """
         case when 'app' = any (\(dimensions)::text[]) then bundle_id else '' end as app,
         case when 'product' = any (\(dimensions)::text[]) then product_id else '' end as product,
@@ -147,14 +156,14 @@ package struct FigureReportStore: Sendable {
         case when 'offer' = any (\(dimensions)::text[]) then offer else '' end as offer
         """
     }
-    private static let cellNames = "app, product, storefront, currency, period, offer"
+    static let cellNames = "app, product, storefront, currency, period, offer"
 
     /// The day of a moment in UTC.
-    private static func day(_ parameter: String) -> String { "(\(parameter)::timestamptz at time zone 'UTC')::date" }
+    static func day(_ parameter: String) -> String { "(\(parameter)::timestamptz at time zone 'UTC')::date" }
 
     /// The rows of a table of sums, of days or of months.
     /// - Parameter bounds: the parameters with the first day and the one after the last.
-    private static func held(_ table: String, _ day: String, _ bounds: (String, String)) -> String {
+    static func held(_ table: String, _ day: String, _ bounds: (String, String)) -> String {
         """
         select \(day), bundle_id, kind, step, currency, product_id, storefront, period, offer, amount, revenuecat_amount, purchases, count
         from \(table)
@@ -164,29 +173,32 @@ package struct FigureReportStore: Sendable {
         """
     }
 
-    /// Movements add up from the beginning, so those before the first day are one span of their own.
-    ///
     /// Where no app was asked for, each is looked up by itself, because an index serves days only of apps that it is told.
+    static let apps = """
+        app (id) as (
+            (
+                select bundle_id
+                from insight_day
+                where $2::text[] is null and environment = $1::text::store_environment
+                order by bundle_id
+                limit 1)
+            union all
+            select (
+                select bundle_id
+                from insight_day
+                where environment = $1::text::store_environment and bundle_id > app.id
+                order by bundle_id
+                limit 1)
+            from app
+            where id is not null
+        )
+        """
+
+    /// Movements add up from the beginning, so those before the first day are one span of their own.
     private static let sums = Statement(
         "figure-report-sums",
         unsafeSQL: """
-            with recursive app (id) as (
-                (
-                    select bundle_id
-                    from insight_day
-                    where $2::text[] is null and environment = $1::text::store_environment
-                    order by bundle_id
-                    limit 1)
-                union all
-                select (
-                    select bundle_id
-                    from insight_day
-                    where environment = $1::text::store_environment and bundle_id > app.id
-                    order by bundle_id
-                    limit 1)
-                from app
-                where id is not null
-            )
+            with recursive \(apps)
             select span, kind, step, \(cellNames), sum(amount)::bigint as amount,
                 sum(revenuecat_amount)::bigint as revenuecat_amount, sum(purchases)::bigint as purchases,
                 sum(count)::bigint as count

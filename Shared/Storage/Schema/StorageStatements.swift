@@ -12,7 +12,8 @@ public enum StorageStatements {
         + LedgerPages.statements + ledger + AccessRecalculation.statements
         + AccessEndStore.statements + coverage + recovery + api + console + webhooks
         + OwnershipStore.statements + PolicyApplication.statements + refunds + FigureStore.statements
-        + FigureCheck.statements + FigureReportStore.statements + [
+        + FigureCheck.statements + FigureReportStore.statements + ExchangeRateStore.statements
+        + ProceedsTermsStore.statements + [
             SeenNotificationStore.claimFirst, SeenNotificationStore.owners, SeenNotificationStore.delete,
             SeenNotificationStore.countBefore,
             PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.remove,

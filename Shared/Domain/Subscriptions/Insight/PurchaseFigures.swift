@@ -20,7 +20,7 @@ package struct PurchaseFigures: Sendable, Equatable {
         case periods, unbrokenPeriods
         /// What was charged, by the day of the transaction. Loyal: after a year of paid service, when Apple's commission is lower.
         case charge, loyalCharge
-        /// What was refunded, by the day of the refund, and by the day of the transaction.
+        /// What was refunded, by the day of the refund, and by the day of the transaction; `step` is 1 of a loyal charge.
         case refund, refundOfCharge
     }
 
@@ -116,8 +116,9 @@ package struct PurchaseFigures: Sendable, Equatable {
         let isLoyal = paid >= BillingRules.reducedCommissionDays * BillingRules.day
         add(isLoyal ? .loyalCharge : .charge, at: facts.beginning, cell, Sum(amount: price, count: 1))
         guard let refunded = facts.refundedMilliunits, let revoked = facts.revocationDate else { return }
-        add(.refund, at: revoked, cell, Sum(amount: refunded, count: 1))
-        add(.refundOfCharge, at: facts.beginning, cell, Sum(amount: refunded, count: 1))
+        let step = isLoyal ? 1 : 0
+        add(.refund, at: revoked, step: step, cell, Sum(amount: refunded, count: 1))
+        add(.refundOfCharge, at: facts.beginning, step: step, cell, Sum(amount: refunded, count: 1))
     }
 
     /// Seconds of paid service before a moment, since the last gap that breaks it.

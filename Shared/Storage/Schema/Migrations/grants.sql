@@ -45,7 +45,7 @@ declare
     -- Sums, movements of purchases, and which days are complete: no account and no payload.
     figures constant text[] := array[
         'schema_migration', 'mrr_movement', 'insight_day', 'insight_month', 'insight_reported', 'insight_position',
-        'coverage_day'];
+        'coverage_day', 'exchange_rate', 'tax_share', 'small_business'];
     ours constant name := current_schema();
     role_name text;
     object record;
@@ -244,6 +244,8 @@ begin
             ('storekeeper_operator', 'insert, delete', array['insight_day']),
             ('storekeeper_operator', 'delete', array['insight_month']),
             ('storekeeper_operator', 'update (as_of)', array['insight_position']),
+            -- For storekeeper insight rates, taxes and small-business.
+            ('storekeeper_operator', 'insert, update', array['exchange_rate', 'tax_share', 'small_business']),
             -- For storekeeper webhooks.
             ('storekeeper_operator', 'insert, update, delete', array['webhook_endpoint']),
             ('storekeeper_operator', 'insert, update', array['webhook_health']),

@@ -188,7 +188,7 @@ import WebhookDelivery
         try await Self.withGrants { database, owner async throws in
             let figures = [
                 "schema_migration", "mrr_movement", "insight_day", "insight_month", "insight_reported",
-                "insight_position", "coverage_day",
+                "insight_position", "coverage_day", "exchange_rate", "tax_share", "small_business",
             ]
             let tables = try await owner.execute(Self.tables).map { row in try row.value("name", as: String.self) }
             try await Self.acting(as: "storekeeper_analyst", in: database) { analyst async throws in
