@@ -66,4 +66,57 @@ import Testing
             #expect(audit.text.contains("insight rebuild"))
         }
     }
+
+    @Test func `insight loads rates, taxes and memberships, and shows reports by them`() async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            func run(_ arguments: String...) async -> CommandOutcome {
+                await CommandOutcome.of(["insight"] + arguments, environment: database.environment)
+            }
+            try await connection.run(
+                unsafeScript: """
+                    insert into insight_day (amount, revenuecat_amount, purchases, count, day, step, environment, bundle_id, kind,
+                        currency, product_id, storefront, period, offer)
+                    values (11900, 0, 0, 1, '2026-01-10', 0, 'Production', 'a', 'charge', 'EUR', 'gold', 'DEU', 'P1M', ''),
+                        (5000, 0, 0, 1, '2026-01-10', 0, 'Production', 'a', 'charge', 'BRL', 'gold', 'BRA', 'P1M', '')
+                    """)
+            _ = try await FigureStore(connection).update(at: Date())
+            let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: directory) }
+            let (rates, taxes) = (directory.appending(path: "rates.csv"), directory.appending(path: "taxes.csv"))
+            try Data("day,currency,rate\n2026-01-09,EUR,2\n".utf8).write(to: rates)
+            try Data("DEU,2021-01-01,19\n".utf8).write(to: taxes)
+            let load = ["rates", "load", rates.path, "--into", "USD", "--source", "bank"]
+            let plan = await CommandOutcome.of(["insight"] + load + ["--dry-run"], environment: database.environment)
+            #expect(plan.code == 0 && plan.text.contains("would be loaded"), "\(plan.errorOutput)")
+            #expect(await run("rates", "list").text.contains("No exchange rate is loaded."))
+            let loaded = await CommandOutcome.of(["insight"] + load, environment: database.environment)
+            #expect(loaded.text.contains("1 rate loaded; 1 new or changed."), "\(loaded.text) \(loaded.errorOutput)")
+            let again = await CommandOutcome.of(["insight"] + load, environment: database.environment)
+            #expect(again.text.contains("0 new or changed."))
+            #expect(await run("rates", "list").text.contains("bank"))
+            #expect(await run("taxes", "load", taxes.path, "--source", "adviser").text.contains("1 tax share loaded"))
+            #expect(await run("taxes", "list").text.contains("19000"))
+            #expect(await run("small-business", "set", "--app", "a", "--since", "2026-01-01").code == 0)
+            #expect(await run("small-business", "list").text.contains("yes"))
+            let shown = await run(
+                "show", "proceeds", "--from", "2026-01-01", "--to", "2026-02-01", "--currency", "USD", "--csv")
+            #expect(
+                shown.text == """
+                    from,to,complete,currency,charged,refunded,estimatedTax,estimatedCommission,estimatedProceeds,withoutTaxShare
+                    2026-01-01,2026-02-01,no,BRL,5.000,0.000,0.000,0.750,4.250,5.000
+                    2026-01-01,2026-02-01,no,USD,23.800,0.000,3.800,3.000,17.000,0.000
+                    """, "\(shown.errorOutput)")
+            #expect(shown.errorOutput.contains("No rate of BRL"))
+            for (report, currency) in [("trials", "USD"), ("churn", "USD"), ("mrr", "usd")] {
+                #expect(await run("show", report, "--currency", currency).code == 64)
+            }
+            let audit = await CommandOutcome.of(["audit"], environment: database.environment)
+            for action in ["insight rates load", "insight taxes load", "insight small-business set"] {
+                #expect(audit.text.contains(action))
+            }
+            await connection.close()
+        }
+    }
 }

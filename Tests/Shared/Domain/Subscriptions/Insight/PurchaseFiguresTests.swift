@@ -90,6 +90,9 @@ import Testing
     @Test func `A charge after a year of paid service is a loyal one`() {
         let years = [Movements.paid("1", to: 365), Movements.paid("2", from: 365, to: 730)]
         #expect(Self.sums(years, on: 366).isSuperset(of: ["0 charge 0 9990 1", "365 loyalCharge 0 9990 1"]))
+        var refunded = years
+        (refunded[1].revocationDate, refunded[1].revocationType) = (Sample.day(370), "REFUND_FULL")
+        #expect(Self.sums(refunded, on: 371).contains("370 refund 1 9990 1"))
         let late = [Movements.paid("1", to: 365), Movements.paid("2", from: 430, to: 795)]
         #expect(Self.sums(late, on: 431).contains("430 charge 0 9990 1"))
     }
