@@ -60,6 +60,20 @@ extension EndToEnd {
             }
         }
 
+        /// Pages that a user reads after the first hour, in the order of Documentation/README.md.
+        private static let furtherPages = ["Concepts", "Webhooks", "Refunds", "Console", "CommandLine"]
+
+        @Test func `Every command of the pages after the first hour runs against one dev`() async throws {
+            try await RunningDev.use { dev in
+                _ = try await dev.lines(2, with: "curl .*/entitlements")
+                for page in Self.furtherPages {
+                    let steps = try DocumentedStep.all(of: "Documentation/\(page).md")
+                    #expect(!steps.isEmpty, "\(page)")
+                    for step in steps { try await dev.follow(step) }
+                }
+            }
+        }
+
         @Test func `dev with a catalogue sells the developer's own products, and its keys are for that app`()
             async throws
         {
@@ -127,10 +141,12 @@ struct DocumentedStep: Sendable {
         commands.matches(of: /(?m)^([A-Z]+)=/).map { String($0.output.1) }
     }
 
+    private static let questions = ["curl -s -H", "storekeeper entitlements", "storekeeper refunds list"]
+
     /// The last command, where it is a question that can be asked again: what was sent is stored a moment later.
     var question: String? {
         let last = commands.split(separator: "\n").last.map(String.init)
-        return last.flatMap { $0.hasPrefix("curl -s -H") || $0.hasPrefix("storekeeper entitlements") ? $0 : nil }
+        return last.flatMap { last in Self.questions.contains { last.hasPrefix($0) } ? last : nil }
     }
 }
 
@@ -173,9 +189,10 @@ struct RunningDev: Sendable {
         return lines
     }
 
-    /// Runs lines in a shell that sourced the file that dev prints, with the programs on its path.
+    /// Runs lines in a shell that sourced the file that dev prints, with the programs on its path, in a directory of their own.
     func shell(_ lines: String) async throws -> (ending: ChildProcess.Ending, text: String, log: String) {
-        try await run(". '\(place.path("kept"))/environment'\n" + lines)
+        let own = place.path("pages")
+        return try await run("mkdir -p '\(own)' && cd '\(own)' && . '\(place.path("kept"))/environment'\n" + lines)
     }
 
     /// Does what a page says, with the variables that the steps before it set.

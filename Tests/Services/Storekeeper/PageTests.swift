@@ -101,7 +101,7 @@ struct PageTests {
 
 extension ParsableCommand {
     fileprivate static var directSubcommands: [any ParsableCommand.Type] {
-        configuration.subcommands + configuration.groupedSubcommands.flatMap(\.subcommands)
+        configuration.subcommands
     }
 
     fileprivate static var hasSubcommands: Bool { !directSubcommands.isEmpty }
