@@ -61,7 +61,9 @@ extension EndToEnd {
         }
 
         /// Pages that a user reads after the first hour, in the order of Documentation/README.md.
-        private static let furtherPages = ["Concepts", "Webhooks", "Refunds", "Console", "CommandLine"]
+        private static let furtherPages = [
+            "Concepts", "Ownership", "Consumables", "Webhooks", "Refunds", "Console", "CommandLine",
+        ]
 
         @Test func `Every command of the pages after the first hour runs against one dev`() async throws {
             try await RunningDev.use { dev in
