@@ -34,7 +34,7 @@ package struct AppleAPI: Service {
             throw ConfigurationProblems(problems)
         }
         guard problems.isEmpty else { throw ConfigurationProblems(problems) }
-        transport = APITransport()
+        transport = APITransport(userAgent: "Storekeeper/\(BuildInformation.version)")
         self.watcher = watcher
         self.keys = APIKeysWatcher(path: keys, apps: trusted.apps, first: file)
         clients = APIClients(

@@ -1,3 +1,4 @@
+import Chassis
 import Storage
 import StrictJSON
 
@@ -14,8 +15,13 @@ struct APIDocument: Sendable {
     private static let methods = ["get", "put", "post", "delete", "patch"]
     private static let standardBodyLimit = 64 << 10
 
-    /// The document of this build.
-    static func embedded() throws -> APIDocument { try APIDocument(PackageResources.openapi_json) }
+    /// The document of this build, with its version as `info.version`.
+    static func embedded() throws -> APIDocument {
+        let text = String(decoding: PackageResources.openapi_json, as: UTF8.self)
+        let versioned = text.replacing(
+            #""version": "0.0.0""#, with: #""version": "\#(BuildInformation.version)""#, maxReplacements: 1)
+        return try APIDocument(Array(versioned.utf8))
+    }
 
     init(_ bytes: [UInt8]) throws {
         self.bytes = bytes

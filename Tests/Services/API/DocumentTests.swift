@@ -1,3 +1,4 @@
+import Chassis
 import Contracts
 import Foundation
 import Postgres
@@ -23,6 +24,11 @@ struct DocumentTests {
             try Router(document.operations, handlers: handlers.merging(["more": { _ in .empty(204) }]) { $1 })
         }
         #expect(throws: Never.self) { try Router(document.operations, handlers: handlers) }
+    }
+
+    @Test func `Document has the version of this build`() throws {
+        let root = try JSONDocument(try APIDocument.embedded().bytes, limits: JSONLimits(depth: 40)).root
+        #expect(root["info"]?["version"]?.string == BuildInformation.version)
     }
 
     @Test func `Every example is as its schema says`() throws {

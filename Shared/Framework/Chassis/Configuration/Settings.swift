@@ -52,4 +52,11 @@ public struct Settings<Table: VariableTable>: Sendable {
             .filter { name in !declared.contains { $0.covers(name) } }
             .map { .unknown(name: $0, nearest: NearestName.of($0, among: names)) }
     }
+
+    /// Variables that are set although their meaning says `deprecated since 0.5: …`: they go with the next minor release.
+    static func deprecated(
+        in reader: EnvironmentReader, declared: [any DeclaredVariable]
+    ) -> [any DeclaredVariable] {
+        declared.filter { $0.meaning.contains("deprecated since ") && reader.text(of: $0.name) != nil }
+    }
 }

@@ -1,5 +1,5 @@
-/// The version of this build: in logs, metrics, traces, `--version`, the headers of dead letters, the console and the `User-Agent` of
-/// webhooks.
+/// The version of this build: in logs, metrics, traces, `--version`, the headers of dead letters, the API's document, the console and
+/// the `User-Agent` of requests.
 public enum BuildInformation {
     /// The newest release by semantic versioning, and after a `+` what this build has beyond it: nothing in a release.
     ///

@@ -77,6 +77,12 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
                 "The clock is that of a simulator, as \(file) says; unset STOREKEEPER_DEVELOPMENT_CLOCK_FILE in production"
             )
         }
+        let declared = table.variables + common.variables
+        for variable in Settings<Table>.deprecated(in: EnvironmentReader(environment), declared: declared) {
+            logger.warning(
+                "Deprecated variable is set; it goes with the next minor release",
+                metadata: ["variable": "\(variable.name)", "meaning": "\(variable.meaning)"])
+        }
         let registry = MetricRegistry(metrics: Metric.all)
         MetricsSystem.bootstrap(registry)
         Metric.buildInformation.gauge(name, BuildInformation.version).record(1)

@@ -5,10 +5,14 @@ import Synchronization
 public struct APITransport: Sendable, CustomReflectable {
     private let client: HTTPClient
     private let maximumResponseBytes: Int
+    private let userAgent: String
 
-    /// - Parameter maximumResponseBytes: A longer answer is not read to its end. Twenty notifications have half a megabyte.
-    public init(maximumResponseBytes: Int = 16 << 20) {
+    /// - Parameters:
+    ///   - maximumResponseBytes: A longer answer is not read to its end. Twenty notifications have half a megabyte.
+    ///   - userAgent: What each request says of the program that sends it, such as `Storekeeper/0.4.0`.
+    public init(maximumResponseBytes: Int = 16 << 20, userAgent: String = "Storekeeper") {
         self.maximumResponseBytes = maximumResponseBytes
+        self.userAgent = userAgent
         var configuration = HTTPClient.Configuration()
         // Apple does not redirect, and a token must not be sent to another host.
         configuration.redirectConfiguration = .disallow
@@ -37,7 +41,7 @@ public struct APITransport: Sendable, CustomReflectable {
         message.method = .init(rawValue: request.method.rawValue)
         message.headers.add(name: "authorization", value: "Bearer \(token.text)")
         message.headers.add(name: "accept", value: "application/json")
-        message.headers.add(name: "user-agent", value: "storekeeper")
+        message.headers.add(name: "user-agent", value: userAgent)
         if let body = request.body {
             message.headers.add(name: "content-type", value: request.contentType)
             message.body = .stream(

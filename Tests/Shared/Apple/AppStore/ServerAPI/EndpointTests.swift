@@ -313,6 +313,7 @@ import Testing
             #expect(String(decoding: request.body, as: UTF8.self) == example.body ?? "")
             #expect(request.headers["content-type"] == (example.body == nil ? nil : example.contentType))
             #expect(request.headers["accept"] == "application/json")
+            #expect(request.headers["user-agent"] == "Storekeeper")
             #expect(try fixture.signer(of: request) == 0)
             #expect(fixture.attempts.map(\.result) == ["success"])
         }

@@ -30,6 +30,11 @@ private func problems<Table: VariableTable>(_ table: Table, _ environment: [Stri
     }
 }
 
+private struct Aged: VariableTable {
+    let old = Variable.int("STOREKEEPER_TEST_OLD", "deprecated since 0.5: set STOREKEEPER_TEST_NEW", in: 0...9).optional
+    let new = Variable.int("STOREKEEPER_TEST_NEW", "the newer name", default: "1", in: 0...9)
+}
+
 private struct Keys: VariableTable {
     let password = Variable.path("STOREKEEPER_TEST_PASSWORD_FILE", "a password").optional
     let apps = Variable.path("STOREKEEPER_TEST_APPS_FILE", "no secret").optional
@@ -60,6 +65,14 @@ private struct Keys: VariableTable {
         #expect(settings.brokers == "a:1")
         #expect(settings.wait == .milliseconds(250))
         #expect(settings.file == nil)
+    }
+
+    @Test func `Settings name a deprecated variable where it is set`() {
+        func found(_ environment: [String: String]) -> [String] {
+            Settings<Aged>.deprecated(in: EnvironmentReader(environment), declared: Aged().variables).map(\.name)
+        }
+        #expect(found(["STOREKEEPER_TEST_OLD": "1", "STOREKEEPER_TEST_NEW": "2"]) == ["STOREKEEPER_TEST_OLD"])
+        #expect(found(["STOREKEEPER_TEST_NEW": "2"]).isEmpty)
     }
 
     @Test func `Settings have an optional variable's value when it is set`() throws {
