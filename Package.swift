@@ -297,7 +297,7 @@ let tests: [Target] = [
         [
             "Development", "Scheduler", "SimulatedAppStore", "Chassis", "Pipeline", "Kafka", "Contracts", "Records",
             "AppStore", "Signatures", "Storage", "Postgres", "Refunds", "StrictJSON", "Subscriptions", "TestSupport",
-            logging,
+            "Interpretation", logging,
             lifecycle, hummingbird, httpClient,
         ]),
     tests(

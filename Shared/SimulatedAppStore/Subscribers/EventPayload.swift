@@ -32,4 +32,6 @@ struct EventPayload: Sendable, Equatable {
     var object = Object.data
     /// All periods of access of its purchase, where the event changed them.
     var access: [ExpectedAccess.Period]?
+    /// The book of its purchase, where the event changed it; nil for what another customer pays.
+    var book: ChargeBook?
 }

@@ -219,6 +219,7 @@ extension Population {
             payload.purchase?.expiresDate = end.adding(seconds)
             payload.renewal?.date = end.adding(seconds)
             payload.access = nil
+            payload.book = nil
             return payload
         }
     }
@@ -254,6 +255,7 @@ extension Population {
             payload.kind = kind
             payload.signedDate = newest.signedDate.adding(0.001)
             payload.access = nil
+            payload.book = nil
             return payload
         }
     }

@@ -62,6 +62,7 @@ extension SimulatedPurchase {
         )
         purchase.commitment = commitment(of: product, after: nil, from: date)
         transactions = [purchase]
+        book.charge(purchase)
         // A consumable gives no access.
         if product.kind != .consumable { access.grant(purchase) }
         guard product.isSubscription else {
@@ -127,6 +128,7 @@ extension SimulatedPurchase {
         purchase.commitment = commitment(of: product, after: earlier, from: date)
         let isCancelled = earlier?.isLast == false && renewal?.commitmentWillRenew == false
         transactions.append(purchase)
+        book.charge(purchase)
         access.grant(purchase)
         renewal = Renewal(
             product: product, nextProduct: product, willRenew: true, date: purchase.expiresDate,
@@ -225,9 +227,11 @@ extension SimulatedPurchase {
         else { return nil }
         // Prorated now and then: the days that were left.
         let isProrated = transactions[place].product.isSubscription && date.milliseconds % 4 == 0
-        transactions[place].revocation = Purchase.Revocation(
+        let revocation = Purchase.Revocation(
             date: date, reason: isAskedFor ? 1 : 0, type: isProrated ? .refundProrated : .refundFull,
             percentage: isProrated ? 40_000 : 100_000)
+        transactions[place].revocation = revocation
+        book.refund(id, revocation)
         access.refund(id, at: date)
         if place == transactions.count - 1 {
             renewal?.willRenew = false
@@ -241,6 +245,7 @@ extension SimulatedPurchase {
         guard let place = transactions.indices.last else { return }
         transactions[place].revocation = nil
         access.reverseRefund(of: transactions[place].transactionId)
+        book.reverseRefund(of: transactions[place].transactionId)
         guard let end = transactions[place].expiresDate else {
             phase = .owned
             return
@@ -259,6 +264,7 @@ extension SimulatedPurchase {
         transactions[place].expiresDate = later
         renewal?.date = later
         access.extend(transactions[place].transactionId, until: later)
+        book.extend(transactions[place].transactionId, until: later)
     }
 
     /// Seats take effect at once: another transaction represents the period, and the one that began it stays the newest of
@@ -274,6 +280,7 @@ extension SimulatedPurchase {
         added.quantity = 2
         added.offer = nil
         added.revokedSeats = 0
+        book.charge(added, forSeatsOf: transactions[place].transactionId)
         transactions.insert(added, at: place)
         return added.transactionId
     }

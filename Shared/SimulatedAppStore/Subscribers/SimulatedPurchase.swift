@@ -38,6 +38,8 @@ struct SimulatedPurchase: Sendable, Equatable {
     var renewal: Renewal?
     var refundRequest: RefundRequest?
     var access = ExpectedAccess()
+    /// Of the buyer; who shares a purchase pays nothing.
+    var book = ChargeBook()
     /// Renewals since the newest beginning.
     var renewals = 0
     /// The time of the newest event. The next one is later.
@@ -75,12 +77,13 @@ struct SimulatedPurchase: Sendable, Equatable {
         _ event: LifecycleEvent, at date: Date, product: Product, offer: Offer? = nil, identities: inout Identities
     ) -> EventPayload? {
         guard permits(event, at: date), date > now else { return nil }
-        let before = access
+        let (before, booked) = (access, book)
         let shown = change(event, at: date, product: product, offer: offer, identities: &identities)
         now = date
         var payload = payload(event.kind, showing: shown, identities: &identities)
         if event == .unclaimSeats { payload.object = unclaimedSeat(identities: &identities) }
         if access != before { payload.access = access.periods }
+        keepBook(since: booked, in: &payload)
         return payload
     }
 
@@ -88,11 +91,19 @@ struct SimulatedPurchase: Sendable, Equatable {
     /// - Returns: the payload that Apple would send; nil, and nothing changes, unless the subscription is active.
     mutating func extend(by seconds: TimeInterval, at date: Date, identities: inout Identities) -> EventPayload? {
         guard phase == .active, date > now, purchase?.expiresDate != nil, addedSeats == nil else { return nil }
+        let booked = book
         extend(by: seconds)
         now = date
         var payload = payload(.extended, identities: &identities)
         payload.access = access.periods
+        keepBook(since: booked, in: &payload)
         return payload
+    }
+
+    private mutating func keepBook(since booked: ChargeBook, in payload: inout EventPayload) {
+        guard customer.ownership == .purchased else { return }
+        book.periods = access.periods
+        if book != booked { payload.book = book }
     }
 
     /// A payload that changes nothing.
