@@ -48,6 +48,8 @@ struct AccountScreen: Sendable {
         let account: String
         let environment: String
         let sentence: String
+        /// For each currency; nil where nothing was paid, or Apple signed no price.
+        let paid: String?
         let hasAccess: Bool
         let lines: [Line]
         let hasLines: Bool
@@ -68,6 +70,8 @@ struct AccountScreen: Sendable {
         let view: AccountView
         let grants: [CustomerRecords.ManualGrant]
         let firstPurchases: [AccountAppStore.FirstPurchase]
+        /// For all purchases that it may use while they give access.
+        let paid: [PaidTotal]
         /// Those of the account, with the names that each knows; of an account without any, all of the environment.
         let apps: [(bundleId: String, names: KnownNames)]
 
@@ -88,6 +92,7 @@ struct AccountScreen: Sendable {
             "account", "Account \(name.prefix(8))",
             Page(
                 account: name, environment: environment.rawValue, sentence: Self.sentence(access, now),
+                paid: contents.paid.isEmpty ? nil : contents.paid.map(\.text).joined(separator: "; "),
                 hasAccess: !access.entitlements.isEmpty,
                 lines: access.entitlements.map { entitlement in
                     Self.line(
@@ -179,6 +184,16 @@ struct AccountScreen: Sendable {
             json.endObject()
         }
         json.endArray()
+        json.beginArray("paid")
+        for total in contents.paid {
+            json.beginObject()
+            json.member("currency", total.currency)
+            json.member("charged", total.charged)
+            json.member("refunded", total.refunded)
+            json.member("charges", total.charges)
+            json.endObject()
+        }
+        json.endArray()
         json.endObject()
         return .download(
             PrettyJSON(json.bytes)?.text ?? "", type: "application/json",
@@ -202,7 +217,9 @@ struct AccountScreen: Sendable {
             for app in own.isEmpty ? known : own.sorted() {
                 apps.append((app, try await EntitlementDefinitionStore(connection).names(of: app, in: environment)))
             }
-            return Contents(view: view, grants: grants, firstPurchases: firstPurchases, apps: apps)
+            let paid = PaidTotal.all(
+                of: try await TransactionStore(connection).transactions(ofAccount: account, in: environment))
+            return Contents(view: view, grants: grants, firstPurchases: firstPurchases, paid: paid, apps: apps)
         }
     }
 

@@ -3,6 +3,7 @@ import Postgres
 import Subscriptions
 
 import struct Foundation.Date
+import struct Foundation.UUID
 
 /// Reads the latest signed version of each transaction. Only `LedgerStore.apply` writes it.
 public struct TransactionStore: Sendable {
@@ -21,6 +22,33 @@ public struct TransactionStore: Sendable {
         try await connection.execute(Self.find, key.environment.rawValue, key.originalTransactionId)
             .map { row in try StoredTransaction.read(row).version }
     }
+
+    /// All transactions of the purchases that an account may use while they give access, in no particular order.
+    package func transactions(ofAccount account: UUID, in environment: StoreEnvironment) async throws
+        -> [TransactionFacts]
+    {
+        try await connection.execute(Self.ofAccount, account, environment.rawValue)
+            .map { row in try StoredTransaction.read(row).version.facts }
+    }
+
+    /// Offset 0 makes the planner look up each purchase; a join may read the transactions of all customers.
+    static let ofAccount = Statement(
+        "transaction-of-account",
+        unsafeSQL: """
+            with held as materialized (
+                select distinct environment as place, original_transaction_id as id
+                from purchase_account
+                where app_account_token = $1::uuid and environment = $2::text::store_environment and may_use
+            )
+            select \(StoredTransaction.columns.selected()), \(StoredTransaction.facts.selected())
+            from held
+            cross join lateral (
+                select *
+                from transaction
+                where environment = held.place and original_transaction_id = held.id
+                offset 0
+            ) as transaction
+            """)
 
     static let find = Statement(
         "transaction-find",

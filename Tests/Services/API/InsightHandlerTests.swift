@@ -31,6 +31,23 @@ import Testing
             #expect(all.json?["data"]?.elements.first?["amount"]?.int64 == 19_980)
             #expect(try await api.get(path + "&bundleId=other", key: key).problem == "app-not-allowed")
             #expect(try await api.get(path, key: try await api.key(scopes: [.eventsRead])).status == 403)
+            try await connection.run(
+                unsafeScript: """
+                    insert into exchange_rate (loaded_at, trillionths, day, reporting_currency, currency, source)
+                    values (now(), 2000000000000, '2026-01-31', 'USD', 'EUR', 'the bank')
+                    """)
+            let converted = try await api.get(path + "&currency=USD", key: key)
+            #expect(
+                converted.json?["currency"]?.string == "USD" && converted.json?["unconverted"]?.elements.isEmpty == true
+            )
+            let rates = converted.json?["rates"]?.elements ?? []
+            #expect(rates.count == 1 && rates[0]["source"]?.string == "the bank")
+            #expect(rates.first?["from"]?.string == "2026-01-31" && rates.first?["currency"]?.string == "EUR")
+            let row = converted.json?["data"]?.elements.first
+            #expect(row?["amount"]?.int64 == 19_980 && row?["currency"]?.string == "USD")
+            let yen = try await api.get(path + "&currency=JPY", key: key)
+            #expect(yen.json?["unconverted"]?.elements.first?.string == "EUR")
+            #expect(try await api.get(path + "&currency=yen", key: key).status == 400)
             for report in FigureReport.Name.allCases {
                 #expect(try await api.get("/v1/insight/\(report.rawValue)", key: key).status == 200)
             }

@@ -71,6 +71,28 @@ import Testing
         }
     }
 
+    @Test func `A report is shown in one currency, with whose rates it is and what has none`() async throws {
+        try await RunningConsole.with { console in
+            try await Self.fill(console)
+            let cookie = try await console.signedIn(role: "support")
+            let path = "/revenue/mrr?scope=\(FormFields.encode("Production \(SampleContents.app)"))&currency=USD"
+            let without = try await console.get(path, cookie: cookie)
+            #expect(without.text.contains("There are no rates in USD for this time. Without a rate"))
+            try await TestDatabase.connection(console.database).run(
+                unsafeScript: """
+                    insert into exchange_rate (loaded_at, trillionths, day, reporting_currency, currency, source)
+                    select now(), 2000000000000, day, 'USD', 'EUR', 'the bank'
+                    from generate_series(now()::date - 1000, now()::date + 1000, interval '1 day') as day
+                    """)
+            let page = try await console.get(path, cookie: cookie)
+            #expect(page.text.contains("In USD by rates of the bank.") && page.text.contains("value=\"USD\""))
+            #expect(try await console.get(path + "a", cookie: cookie).status == 422)
+            let file = try await console.get(
+                path.replacingOccurrences(of: "mrr?", with: "mrr.csv?"), cookie: cookie)
+            #expect(file.text.contains(",USD,") && !file.text.contains(",EUR,"))
+        }
+    }
+
     @Test func `The page of revenue says in words why there is nothing`() async throws {
         try await RunningConsole.with { console in
             let cookie = try await console.signedIn(role: "viewer")
@@ -130,9 +152,13 @@ import Testing
                     set price_milliunits = 9990, currency = 'EUR', revoked_at = now(), revocation_type = 'REFUND_FULL'
                     where original_transaction_id = '\(SampleContents.purchase)'
                     """)
-            let page = try await console.get(
-                "/purchases/Production/\(SampleContents.purchase)", cookie: try await console.signedIn(role: "support"))
+            let cookie = try await console.signedIn(role: "support")
+            let page = try await console.get("/purchases/Production/\(SampleContents.purchase)", cookie: cookie)
             #expect(page.text.contains("<dt>paid</dt><dd>9.990 EUR in 1 transaction, 9.990 refunded</dd>"))
+            let address = "/accounts/Production/\(SampleContents.account)"
+            let account = try await console.get(address, cookie: cookie)
+            #expect(account.text.contains("<p>Paid 9.990 EUR in 1 transaction, 9.990 refunded.</p>"))
+            #expect(try await console.get(address + "/export", cookie: cookie).text.contains("\"refunded\""))
         }
     }
 
