@@ -9,7 +9,7 @@ struct ChargeBook: Sendable, Equatable {
     struct Charge: Sendable, Equatable {
         var transactionId: String
         var product: Product
-        /// What the payment covers: the product's period, or that of the offer.
+        /// What the payment covers: the product's period, or that of the offer; of added seats, as of the period that they were added to.
         var period: Product.Period
         var price: Int64
         /// When its period begins; of added seats, when they were added.
@@ -57,9 +57,9 @@ struct ChargeBook: Sendable, Equatable {
     }
 
     private mutating func add(_ purchase: Purchase, seatsOf transactionId: String?) {
-        guard let period = purchase.offer?.period ?? purchase.product.period, let end = purchase.expiresDate else {
-            return
-        }
+        let joined = charges.last { $0.transactionId == transactionId }?.period
+        guard let period = joined ?? purchase.offer?.period ?? purchase.product.period, let end = purchase.expiresDate
+        else { return }
         charges.append(
             Charge(
                 transactionId: purchase.transactionId, product: purchase.product, period: period,

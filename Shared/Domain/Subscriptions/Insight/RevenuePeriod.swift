@@ -28,7 +28,7 @@ package struct RevenuePeriod: Sendable, Hashable {
     ///
     /// What counts is what was paid for an auto-renewable subscription, while it gives access by a transaction: not free trials, family
     /// sharing, assigned seats, grace periods, or prices that Apple did not sign. Seats that were added count from then on, at the price of their own
-    /// transaction, while a period with the same end gives access.
+    /// transaction and by the length of the period that they were added to, while a period with the same end gives access.
     /// - Parameters:
     ///   - transactions: the newest version of each, in any order, any of them repeatedly.
     ///   - access: the access periods of the purchase, in any order.
@@ -40,8 +40,9 @@ package struct RevenuePeriod: Sendable, Hashable {
         var periods: [RevenuePeriod] = []
         for period in access where period.reason == .transaction {
             guard let paid = period.transactionId.flatMap({ facts[$0] }) else { continue }
+            let length = lengths.length(of: paid)
             periods.append(
-                contentsOf: [RevenuePeriod(paid, period.startsAt, period.endsAt, lengths)].compactMap(\.self))
+                contentsOf: [RevenuePeriod(paid, period.startsAt, period.endsAt, length)].compactMap(\.self))
             for seats in facts.values
             where seats.transactionId != paid.transactionId && seats.isOfSamePeriod(as: paid)
                 && seats.additionalTransactionReason != nil && seats.beginning >= paid.beginning
@@ -50,7 +51,7 @@ package struct RevenuePeriod: Sendable, Hashable {
                 let ends = [period.endsAt, seats.expiresDate, seats.revokedAt].compactMap(\.self).min()
                 guard start < ends ?? .forever else { continue }
                 periods.append(
-                    contentsOf: [RevenuePeriod(seats, start, ends, lengths, addsSeats: true)].compactMap(\.self))
+                    contentsOf: [RevenuePeriod(seats, start, ends, length, addsSeats: true)].compactMap(\.self))
             }
         }
         periods.sort { ($0.startsAt, $0.transactionId) < ($1.startsAt, $1.transactionId) }
@@ -58,11 +59,10 @@ package struct RevenuePeriod: Sendable, Hashable {
     }
 
     private init?(
-        _ facts: TransactionFacts, _ startsAt: Date, _ endsAt: Date?, _ lengths: NominalLengths, addsSeats: Bool = false
+        _ facts: TransactionFacts, _ startsAt: Date, _ endsAt: Date?, _ length: BillingPeriod, addsSeats: Bool = false
     ) {
         guard !facts.isPaidElsewhere, !facts.isFreeTrial, let price = facts.priceMilliunits, facts.currency != nil
         else { return nil }
-        let length = lengths.length(of: facts)
         let value = length.monthly(price)
         guard value != .zero else { return nil }
         transactionId = facts.transactionId

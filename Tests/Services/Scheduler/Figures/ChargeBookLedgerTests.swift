@@ -76,7 +76,8 @@ import Testing
 
     private static func events(_ count: Int, seed: UInt64) -> [EventPayload] {
         var population = Population(
-            apps: [App(bundleId: "com.example.app", appAppleId: 1, environment: .production)], size: 40,
+            apps: [SimulatedAppStore.App(bundleId: "com.example.app", appAppleId: 1, environment: .production)],
+            size: 40,
             conditions: Conditions(hasUnknownProductType: false), seed: seed, now: now)
         return (0..<count).map { _ in population.next(now: now) }
     }
@@ -149,7 +150,7 @@ import Testing
     /// The purchases of which book and figures differ.
     private static func differences(_ books: [String: Book], _ movements: [Movement], at moment: Date) -> String {
         let moved = Dictionary(grouping: movements.filter { $0.at <= moment }, by: \.purchase)
-        return books.sorted { $0.key < $1.key }.compactMap { id, book in
+        return books.sorted { $0.key < $1.key }.compactMap { id, book -> String? in
             let found = (moved[id] ?? []).reduce(0) { $0 + $1.amount }
             let expected = book.book.monthlyRevenue(at: moment)
             return found == expected

@@ -189,6 +189,18 @@ import Testing
             ])
     }
 
+    @Test func `Seats that are added to a period with an offer count by its length`() {
+        var first = Sample.seats(Self.paid("1", to: 30, price: 20_000))
+        (first.offerType, first.offerDiscountType, first.offerPeriod) = (1, "PAY_AS_YOU_GO", "P1M")
+        var added = Sample.seats(Self.paid("2", from: 12, to: 30, price: 20_000, signed: 12))
+        added.reason = "PURCHASE"
+        // They have no offer themselves, so they are in another cell.
+        #expect(
+            Self.movements([first, added]) == [
+                "0 new 20000 +1", "12 expansion 20000 +1", "30 churn -20000 -1", "30 churn -20000 -1",
+            ])
+    }
+
     @Test func `A fraction of a second between two periods is no churn`() {
         let second = 1.0 / 86_400
         let months = [Self.paid("1", to: 30), Self.paid("2", from: 30 + second / 2, to: 60)]
