@@ -21,7 +21,11 @@ struct Schema: Sendable {
     var items: [Schema] = []
     var oneOf: [Schema] = []
     var choices: [String] = []
+    /// `not` with an `enum`: texts that it is none of.
+    var exclusions: [String] = []
     var isUUID = false
+    /// `format: date-time`.
+    var isMoment = false
     var lengths: ClosedRange<Int> = 0...Int.max
     var counts: ClosedRange<Int> = 0...Int.max
     var numbers: ClosedRange<Int64> = .min ... .max
@@ -57,9 +61,15 @@ struct Schema: Sendable {
         case "oneOf":
             for (index, one) in value.elements.enumerated() { oneOf.append(try Schema(one, at: "\(place)/\(index)")) }
         case "enum": choices = value.elements.compactMap(\.string)
+        case "not":
+            guard value.members.count == 1, let texts = value["enum"]?.elements.compactMap(\.string) else {
+                throw DocumentFault(place, "only an enum is understood")
+            }
+            exclusions = texts
         case "format":
             switch value.string {
             case "uuid": isUUID = true
+            case "date-time": isMoment = true
             case "int64": break
             default: throw DocumentFault(place, "an unknown format")
             }

@@ -94,6 +94,8 @@ extension Schema {
     /// Why a text is not as described; nil where it is.
     func fault(ofText text: String) -> String? {
         if !choices.isEmpty, !choices.contains(text) { return "must be one of \(choices.joined(separator: ", "))" }
+        if exclusions.contains(text) { return "is a text that another form is for" }
+        if isMoment, !Self.isMoment(text) { return "must be a time like 2026-01-01T00:00:00.000Z" }
         if isUUID, UUID(uuidString: text) == nil { return "must be a UUID like 7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b" }
         // A character has one to four bytes, so that most texts, signed ones above all, need no count.
         let bytes = text.utf8.count
@@ -101,6 +103,15 @@ extension Schema {
         let length = text.unicodeScalars.count
         return lengths.contains(length)
             ? nil : "must have \(SchemaCheck.phrase(lengths)) characters, not \(length)"
+    }
+
+    /// Whether a text is written as `Date.iso8601` writes times: in UTC, with milliseconds.
+    private static func isMoment(_ text: String) -> Bool {
+        let pattern = "0000-00-00T00:00:00.000Z"
+        return text.utf8.count == pattern.utf8.count
+            && zip(text.utf8, pattern.utf8).allSatisfy { byte, wanted in
+                wanted == UInt8(ascii: "0") ? (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) : byte == wanted
+            }
     }
 
     /// Why the text of a parameter is not as described; nil where it is.

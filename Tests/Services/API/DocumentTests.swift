@@ -3,6 +3,7 @@ import Contracts
 import Foundation
 import Postgres
 import StrictJSON
+import Subscriptions
 import TestSupport
 import Testing
 import WebhookDelivery
@@ -99,10 +100,46 @@ struct DocumentTests {
         #expect(!page.contains("<script") && !page.contains("@import") && !page.contains("url("))
     }
 
+    @Test func `Change has one form for each fact, and another for facts that are added`() throws {
+        let check = try APIDocument.embedded().check
+        let change = try #require(check.schemas["Change"])
+        let forms = change.oneOf.compactMap { $0.reference }.compactMap { check.schemas[$0] }
+        let facts =
+            Fact.allCases.map(\.rawValue) + EarlierTransaction.Fact.allCases.map(\.rawValue)
+            + [FactChange.accessUntil, FactChange.refundRequest, FactChange.account, FactChange.sharedAccount]
+        #expect(forms.count == 8)
+        #expect(forms.flatMap { $0.properties["fact"]?.choices ?? [] }.sorted() == facts.sorted())
+        #expect(forms.last?.properties["fact"]?.exclusions.sorted() == facts.sorted())
+        let refund = check.schemas["RefundChange"]?.properties["to"]?.choices
+        #expect(refund == RefundRequest.Status.allCases.map(\.rawValue))
+
+        func faults(_ changes: FactChange...) throws -> [Int] {
+            try JSONDocument(FactChange.json(changes)).root.elements.map { check.faults(of: $0, by: change).count }
+        }
+        let time = Date(timeIntervalSince1970: 1_767_225_600).iso8601
+        let known = try faults(
+            FactChange(fact: "expiresDate", from: nil, to: time),
+            FactChange(fact: "earlierRevocationDate", from: nil, to: time, transactionId: "4"),
+            FactChange(fact: "autoRenewStatus", from: "true", to: "false"),
+            FactChange(fact: "status", from: "1", to: nil), FactChange(fact: "productId", from: nil, to: "pro"),
+            FactChange(fact: FactChange.accessUntil, from: time, to: "none", transactionId: "4"),
+            FactChange(fact: FactChange.refundRequest, from: nil, to: "requested", transactionId: "4"),
+            FactChange(fact: FactChange.account, from: SampleState.account, to: SampleState.account),
+            FactChange(fact: "later", from: nil, to: "x"))
+        #expect(known == Array(repeating: 0, count: 9))
+        let wrong = try faults(
+            FactChange(fact: "expiresDate", from: nil, to: "2026-01-01"),
+            FactChange(fact: "autoRenewStatus", from: nil, to: "on"),
+            FactChange(fact: FactChange.refundRequest, from: nil, to: "requested"),
+            FactChange(fact: FactChange.account, from: "user-1", to: nil))
+        #expect(wrong == Array(repeating: 1, count: 4))
+    }
+
     @Test func `Document refuses a keyword that the service would not check`() {
         for schema in [
             #"{"type":"string","pattern":"a+"}"#, #"{"type":"text"}"#, #"{"format":"email"}"#,
             #"{"additionalProperties":{}}"#, #"{"$ref":"other.json"}"#, #"{"maxLength":"9"}"#, "3",
+            #"{"not":{"type":"string"}}"#, #"{"not":{"enum":["a"],"type":"string"}}"#,
         ] {
             #expect(throws: DocumentFault.self, "\(schema)") {
                 _ = try Schema(try JSONDocument(Array(schema.utf8)).root, at: "")
