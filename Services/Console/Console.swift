@@ -38,7 +38,7 @@ struct Console: Sendable {
     ) -> ConsoleResponse {
         let shell = Shell(
             title: title, request: request, done: request.query["done"].flatMap(Shell.sentence), now: clock.now())
-        return .html(templates.html(template, model, in: shell), status: status)
+        return .html(templates.html(template, model, in: shell), status: request.rejection == nil ? status : 422)
     }
 
     func page(of fault: Fault) -> ConsoleResponse {
@@ -56,7 +56,7 @@ struct Console: Sendable {
         guard performer.reason != nil else {
             throw Fault(
                 422, "Nothing was done: the reason is missing.",
-                "Go back and say why, in 1 to \(Performer.longestReason) characters.")
+                "Say why, in 1 to \(Performer.longestReason) characters.", field: "reason")
         }
         return performer
     }

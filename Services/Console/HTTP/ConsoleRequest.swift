@@ -18,6 +18,8 @@ struct ConsoleRequest: Sendable {
     let token: String
     /// Of a sign-in by the provider that this browser began.
     let attempt: String?
+    /// What was wrong with the form of this page; nil where none was sent.
+    var rejection: Rejection?
 
     var role: Role { identity?.role ?? .viewer }
     var name: String { identity?.name ?? "" }
@@ -47,7 +49,7 @@ struct ConsoleRequest: Sendable {
     func word(_ name: String, _ words: String) throws -> String {
         let text = (form[name] ?? "").filter { !$0.isWhitespace }
         guard (1...255).contains(text.utf8.count) else {
-            throw Fault(422, "Nothing was done: \(words) is missing.", "Go back and give it.")
+            throw Fault(422, "Nothing was done: \(words) is missing.", "Give it.", field: name)
         }
         return text
     }

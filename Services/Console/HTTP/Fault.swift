@@ -3,11 +3,14 @@ struct Fault: Error, Equatable {
     let status: Int
     let what: String
     let remedy: String
+    /// The name of the field of the form that has to be changed; nil where it is none or several.
+    let field: String?
 
-    init(_ status: Int, _ what: String, _ remedy: String) {
+    init(_ status: Int, _ what: String, _ remedy: String, field: String? = nil) {
         self.status = status
         self.what = what
         self.remedy = remedy
+        self.field = field
     }
 
     static func notFound(_ what: String) -> Fault {

@@ -57,11 +57,43 @@ struct Responder: Sendable {
             // A person who signs in again may have a session, but the page has no token of it.
             try check(request, form, route.role == nil ? nil : identity)
         }
-        return try await route.handler(
-            ConsoleRequest(
-                path: "/" + segments.joined(separator: "/"), parameters: parameters, query: query, form: form,
-                identity: identity, token: identity.map(console.tokens.token) ?? "",
-                attempt: Authenticator.cookie(ProviderSignIn.cookie, in: request.headers)))
+        let asked = ConsoleRequest(
+            path: "/" + segments.joined(separator: "/"), parameters: parameters, query: query, form: form,
+            identity: identity, token: identity.map(console.tokens.token) ?? "",
+            attempt: Authenticator.cookie(ProviderSignIn.cookie, in: request.headers))
+        do {
+            return try await route.handler(asked)
+        } catch {
+            guard method == "POST", route.role != nil, let rejection = Rejection(error, of: asked),
+                let page = await page(showing: rejection, segments, asked)
+            else { throw error }
+            return page
+        }
+    }
+
+    /// The page on which a rejected form stands: that of its address, else of the nearest one above it.
+    /// - Returns: nil where there is no page that the person may see, or it cannot be shown.
+    private func page(
+        showing rejection: Rejection, _ segments: [String], _ request: ConsoleRequest
+    ) async -> ConsoleResponse? {
+        for count in (1...max(1, segments.count)).reversed() {
+            let path = Array(segments.prefix(count))
+            guard case .found(let route, let parameters) = router.match("GET", path) else { continue }
+            guard let least = route.role, request.role >= least else { return nil }
+            // A page that a query chooses has the same fields in its form.
+            var again = ConsoleRequest(
+                path: "/" + path.joined(separator: "/"), parameters: parameters,
+                query: count == segments.count ? rejection.form : [:], form: [:], identity: request.identity,
+                token: request.token, attempt: nil)
+            again.rejection = rejection
+            do {
+                return try await route.handler(again)
+            } catch {
+                // What was wrong with the form is told on a page of its own.
+                return nil
+            }
+        }
+        return nil
     }
 
     private func match(_ method: String, _ path: [String]) throws -> (Route, [String: String]) {

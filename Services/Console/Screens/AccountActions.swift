@@ -32,7 +32,7 @@ struct AccountActions: Sendable {
             } catch let error as OperationError where error.kind == .unconfirmed {
                 throw Fault(
                     422, "Nothing was granted. \(error)",
-                    "Go back and choose another, or tick the box that grants it all the same.")
+                    "Choose another, or tick the box that grants it all the same.", field: "product")
             }
             return .redirect(to: "\(Self.address(account, environment))?done=grant")
         }

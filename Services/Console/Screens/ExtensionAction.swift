@@ -17,7 +17,7 @@ struct ExtensionAction: Sendable {
         guard let reason = ExtendRenewal.Reason(rawValue: request.form["code"] ?? "") else {
             throw Fault(
                 422, "Nothing was done: Apple takes no such reason.",
-                "Go back and give \(Self.reasons).")
+                "Give \(Self.reasons).", field: "code")
         }
         let days = Int64(request.form["days"] ?? "") ?? 0
         try ExtendRenewal.check(days)

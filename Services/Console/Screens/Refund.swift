@@ -109,8 +109,7 @@ struct RefundScreen: Sendable {
         guard let value = read(text) else {
             throw Fault(
                 422, "Nothing was done: the \(name) is not known.",
-                known.isEmpty
-                    ? "Go back and give a whole number." : "Go back and give \(known.joined(separator: ", ")).")
+                known.isEmpty ? "Give a whole number." : "Give \(known.joined(separator: ", ")).", field: name)
         }
         return value
     }

@@ -42,7 +42,7 @@ struct SessionScreens: Sendable {
     /// `POST /sessions/end`
     func end(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         guard let name = request.form["name"], !name.isEmpty else {
-            throw Fault(422, "Nothing was done: the form is incomplete.", "Go back and choose a person.")
+            throw Fault(422, "Nothing was done: the form is incomplete.", "Choose a person.")
         }
         let performer = try console.performer(request)
         _ = try await console.database.withConnection { connection in

@@ -75,19 +75,20 @@ struct WebhookActions: Sendable {
         let (sequence, purchase, from, to) = (text("sequence"), text("purchase"), text("from"), text("to"))
         let given = [sequence != nil, purchase != nil, from != nil].count { $0 }
         guard given == 1, to == nil || from != nil else {
-            throw Fault(422, "Nothing was done: the changes are not named.", "Go back and give \(rule).")
+            throw Fault(422, "Nothing was done: the changes are not named.", "Give \(rule).")
         }
         if let purchase { return .purchase(purchase) }
         if let sequence {
             guard let number = Int64(sequence) else {
-                throw Fault(422, "Nothing was done: the sequence is no number.", "Go back and give \(rule).")
+                throw Fault(
+                    422, "Nothing was done: the sequence is no number.", "Give a whole number.", field: "sequence")
             }
             return .one(number)
         }
         guard let start = from.flatMap(time), let end = to.map(time) ?? now, start < end else {
             throw Fault(
                 422, "Nothing was done: the times are none, or in the wrong order.",
-                "Go back and give them as 2026-03-01 or 2026-03-01T12:00:00Z.")
+                "Give them as 2026-03-01 or 2026-03-01T12:00:00Z.", field: "from")
         }
         return .time(start..<min(end, now))
     }

@@ -21,6 +21,8 @@ struct Shell: Sendable {
     let hasSession: Bool
     /// What the last form did.
     let done: String?
+    /// What was wrong with it.
+    let rejected: String?
     let query: String
     let now: Moment
     let version = BuildInformation.version
@@ -53,6 +55,7 @@ struct Shell: Sendable {
         token = request?.token ?? ""
         hasSession = identity?.session != nil
         self.done = done
+        rejected = request?.rejection?.sentence
         query = request?.path == "/search" ? request?.query["q"] ?? "" : ""
         self.now = Moment(now, now: now)
     }

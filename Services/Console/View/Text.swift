@@ -122,12 +122,18 @@ struct ActionForm: Sendable {
         let name: String
         let label: String
         let type: String
-        let value: String
+        var value: String
         let hint: String?
         /// Offered, beside what a person types.
         let choices: [String]
         let hasChoices: Bool
         let isRequired: Bool
+        /// Of a checkbox.
+        var isChecked = false
+        /// What is wrong with what was entered.
+        var fault: String?
+        /// Ids of what is said about it.
+        var describedBy: String?
 
         init(
             id: String, name: String, label: String, type: String, value: String, hint: String?, choices: [String] = [],
@@ -142,6 +148,21 @@ struct ActionForm: Sendable {
             self.choices = choices
             hasChoices = !choices.isEmpty
             self.isRequired = isRequired
+            describedBy = hint.map { _ in "\(id)-hint" }
+        }
+
+        /// As it was entered in a form that was rejected.
+        func entered(_ rejection: Rejection) -> Input {
+            var input = self
+            if type == "checkbox" {
+                input.isChecked = rejection.form[name] == value
+            } else {
+                input.value = rejection.form[name] ?? value
+            }
+            guard rejection.field == name else { return input }
+            input.fault = rejection.advice
+            input.describedBy = "\(id)-fault" + (hint == nil ? "" : " \(id)-hint")
+            return input
         }
     }
 
@@ -157,6 +178,9 @@ struct ActionForm: Sendable {
     let token: String
     let isDangerous: Bool
     var asksReason = true
+    /// Entered in a form that was rejected, else empty.
+    let reason: String
+    let reasonFault: String?
     /// Whether the form has a second button, which shows what would happen.
     let offersPlan: Bool
 
@@ -172,7 +196,10 @@ struct ActionForm: Sendable {
         self.address = address
         self.button = button
         self.hidden = hidden.map(Field.init)
-        self.inputs = inputs
+        let rejection = request.rejection.flatMap { $0.isOf(address, hidden) ? $0 : nil }
+        self.inputs = rejection.map { rejection in inputs.map { $0.entered(rejection) } } ?? inputs
+        reason = rejection?.form["reason"] ?? ""
+        reasonFault = rejection?.field == "reason" ? rejection?.advice : nil
         self.command = command
         token = request.token
         self.isDangerous = isDangerous

@@ -65,6 +65,53 @@ import Testing
         }
     }
 
+    @Test func `Console shows a rejected form again, with what was entered and the fault at its field`() async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let cookie = try await console.signedIn(role: "operator")
+            let token = try #require(try await console.get(Self.account, cookie: cookie).field("token"))
+            let fields = [
+                "token": token, "app": SampleContents.app, "product": "pro.yearly", "days": "40",
+                "reason": "outage of Friday",
+            ]
+            let before = try await DatabaseContents(console)
+            func rejected(_ change: [String: String]) async throws -> String {
+                let answer = try await console.post(
+                    "\(Self.account)/grants", cookie: cookie, fields.merging(change) { $1 })
+                #expect(answer.status == 422, "\(change)")
+                #expect(answer.text.contains(#"<p class="problem" role="alert">Nothing was "#), "\(change)")
+                #expect(
+                    answer.text.components(separatedBy: "aria-invalid").count == 2, "one field is at fault: \(change)")
+                return answer.text
+            }
+            let unknown = try await rejected([:])
+            #expect(unknown.contains(#"id="grant-product-0-fault""#) && unknown.contains("only pro.monthly"))
+            #expect(unknown.contains(#"value="40""#) && unknown.contains(#"value="outage of Friday""#))
+            #expect(unknown.components(separatedBy: #"value="pro.yearly""#).count == 2, "of the form of this app alone")
+            #expect(!unknown.contains(#"value="yes" checked"#))
+            let silent = try await rejected(["reason": " ", "unknown": "yes"])
+            #expect(silent.contains(#"id="grant-0-reason-fault""#) && silent.contains(#"value="yes" checked"#))
+            let long = try await rejected(["days": "0", "unknown": "yes"])
+            #expect(long.contains(#"aria-describedby="grant-days-0-fault grant-days-0-hint""#))
+            #expect(long.contains("0 days are out of range"))
+            // Below the page of a purchase, and with the form that the address of the page chooses.
+            let purchase = "/purchases/Production/\(SampleContents.purchase)"
+            let refresh = try await console.post("\(purchase)/refresh", cookie: cookie, ["token": token, "reason": ""])
+            #expect(refresh.status == 422 && refresh.text.contains(#"id="refresh-reason-fault""#))
+            let days = [
+                "token": token, "app": "", "environment": "", "from": "2025-11-20", "to": "2025-11-21", "reason": "",
+            ]
+            let recover = try await console.post("/coverage/recover", cookie: cookie, days)
+            #expect(recover.status == 422 && recover.text.contains(#"id="recover-reason-fault""#))
+            // A page that cannot be shown with it: the fault alone.
+            let wrong = try await console.post(
+                "/coverage/recover", cookie: cookie, days.merging(["to": "no day"]) { $1 })
+            #expect(wrong.status == 422 && wrong.text.contains("no two days in order"))
+            #expect(try await DatabaseContents(console).text == before.text)
+            #expect(console.templates.missing.all == [])
+        }
+    }
+
     @Test func `Console revokes a grant once`() async throws {
         try await RunningConsole.with { console in
             try await SampleContents.fill(console)
