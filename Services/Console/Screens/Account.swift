@@ -39,6 +39,18 @@ struct AccountScreen: Sendable {
         let access: String
     }
 
+    /// What one purchase cost.
+    struct Paid: Sendable {
+        let purchase: String
+        let address: String
+        let product: String
+        let app: String
+        let storefront: String
+        /// Of its newest transaction.
+        let price: String
+        let total: String
+    }
+
     struct Erasure: Sendable {
         let app: String
         let address: String
@@ -48,8 +60,6 @@ struct AccountScreen: Sendable {
         let account: String
         let environment: String
         let sentence: String
-        /// For each currency; nil where nothing was paid, or Apple signed no price.
-        let paid: String?
         let hasAccess: Bool
         let lines: [Line]
         let hasLines: Bool
@@ -57,6 +67,10 @@ struct AccountScreen: Sendable {
         let hasWithheld: Bool
         let grants: [Grant]
         let hasGrants: Bool
+        let paid: [Paid]
+        let hasPaid: Bool
+        /// Of all purchases.
+        let paidInAll: String
         let firstPurchases: [FirstPurchase]
         let hasFirstPurchases: Bool
         let export: String
@@ -74,9 +88,16 @@ struct AccountScreen: Sendable {
         let paid: [PaidTotal]
         /// Those of the account, with the names that each knows; of an account without any, all of the environment.
         let apps: [(bundleId: String, names: KnownNames)]
+        /// Of the purchases, the newest first.
+        let transactions: [ProductTransaction]
+        /// Who granted, by the subject of the grant in the audit log.
+        let granters: [String: String]
 
         var access: AccountAccess { view.access }
     }
+
+    /// Of transactions whose purchases are listed.
+    private static let limit = 1000
 
     let console: Console
 
@@ -88,11 +109,11 @@ struct AccountScreen: Sendable {
         let access = contents.access
         let actions = AccountActions(console: console)
         let name = account.uuidString.lowercased()
+        let paid = Self.paid(contents.transactions, environment)
         return console.page(
             "account", "Account \(name.prefix(8))",
             Page(
                 account: name, environment: environment.rawValue, sentence: Self.sentence(access, now),
-                paid: contents.paid.isEmpty ? nil : contents.paid.map(\.text).joined(separator: "; "),
                 hasAccess: !access.entitlements.isEmpty,
                 lines: access.entitlements.map { entitlement in
                     Self.line(
@@ -107,13 +128,13 @@ struct AccountScreen: Sendable {
                     Grant(
                         product: grant.productId, app: grant.bundleId, from: Moment(grant.startsAt, now: now),
                         until: grant.endsAt.map { Moment($0, now: now) }, reason: grant.reason,
-                        by: grant.createdBy == CustomerRecords.ManualGrant.byOperator
-                            ? "a person, see the audit log" : "API key \(grant.createdBy.uuidString.lowercased())",
+                        by: Self.granter(grant, contents.granters),
                         revoked: grant.revokedAt.map { Moment($0, now: now) },
                         form: grant.revokedAt == nil && grant.endsAt.map { $0 > now } ?? true
                             ? actions.revokeForm(grant, request) : nil)
                 },
                 hasGrants: !contents.grants.isEmpty,
+                paid: paid, hasPaid: !paid.isEmpty, paidInAll: Self.text(contents.paid),
                 firstPurchases: contents.firstPurchases.map { Self.firstPurchase($0, now) },
                 hasFirstPurchases: !contents.firstPurchases.isEmpty,
                 export: "/accounts/\(environment.rawValue)/\(name)/export",
@@ -219,7 +240,17 @@ struct AccountScreen: Sendable {
             }
             let paid = PaidTotal.all(
                 of: try await TransactionStore(connection).transactions(ofAccount: account, in: environment))
-            return Contents(view: view, grants: grants, firstPurchases: firstPurchases, paid: paid, apps: apps)
+            let transactions = try AccountTransactions.transactions(
+                try await connection.pipeline([
+                    AccountTransactions.command(of: account, in: environment, limit: Self.limit)
+                ])[0])
+            let actions = try await OperatorActionStore(connection).actions(on: grants.map(\.subject))
+                .filter { $0.operation == GrantAccess.name }
+            let granters = actions.map { ($0.subject, $0.apiKey == nil ? $0.actor : "API key \($0.actor)") }
+            return Contents(
+                view: view, grants: grants, firstPurchases: firstPurchases, paid: paid, apps: apps,
+                transactions: transactions,
+                granters: Dictionary(granters) { first, _ in first })
         }
     }
 
@@ -241,17 +272,48 @@ struct AccountScreen: Sendable {
             access: purchase.isEntitled ? "yes" : "another account has it")
     }
 
+    private static func granter(_ grant: CustomerRecords.ManualGrant, _ granters: [String: String]) -> String {
+        granters[grant.subject]
+            ?? (grant.createdBy == CustomerRecords.ManualGrant.byOperator
+                ? "a person" : "API key \(grant.createdBy.uuidString.lowercased())")
+    }
+
+    /// Those of which a price is known, in the order of their newest transactions.
+    private static func paid(_ transactions: [ProductTransaction], _ environment: StoreEnvironment) -> [Paid] {
+        var order: [String] = []
+        var purchases: [String: [ProductTransaction]] = [:]
+        for transaction in transactions {
+            if purchases[transaction.originalTransactionId] == nil { order.append(transaction.originalTransactionId) }
+            purchases[transaction.originalTransactionId, default: []].append(transaction)
+        }
+        return order.compactMap { id in
+            guard let paid = purchases[id], let newest = paid.first else { return nil }
+            let (facts, totals) = (newest.version.facts, PaidTotal.all(of: paid.map(\.version.facts)))
+            guard facts.priceMilliunits != nil || !totals.isEmpty else { return nil }
+            return Paid(
+                purchase: id, address: "/purchases/\(environment.rawValue)/\(FormFields.encode(id))",
+                product: facts.productId, app: newest.bundleId, storefront: facts.storefront ?? "not told",
+                price: facts.priceMilliunits.map { Figures.amount($0, facts.currency ?? "") } ?? "not told",
+                total: Self.text(totals))
+        }
+    }
+
+    private static func text(_ totals: [PaidTotal]) -> String {
+        totals.isEmpty ? "nothing" : totals.map(\.text).joined(separator: "; ")
+    }
+
     private static func sentence(_ access: AccountAccess, _ now: Date) -> String {
-        guard let first = access.entitlements.first else {
+        func end(_ entitlement: AccountAccess.Entitlement) -> Date { entitlement.line.until ?? .distantFuture }
+        guard let longest = access.entitlements.max(by: { end($0) < end($1) }) else {
             return access.withheld.isEmpty
                 ? "Nothing is known of this account." : "This account may use nothing at the moment."
         }
         let until =
-            first.line.until.map { end in
+            longest.line.until.map { end in
                 " until \(Moment(end, now: now).text) (\(Moment(end, now: now).distance))"
             } ?? " without an end"
         let more = access.entitlements.count > 1 ? ", and \(access.entitlements.count - 1) more" : ""
-        return "This account may use \(first.name)\(until)\(more)."
+        return "This account may use \(longest.name)\(until)\(more)."
     }
 
     private static func withheld(_ state: SubscriptionState?) -> String {

@@ -81,7 +81,7 @@ package struct GrantAccess: Sendable {
 
 extension CustomerRecords.ManualGrant {
     /// In the audit log.
-    var subject: String {
+    package var subject: String {
         "\(appAccountToken.uuidString.lowercased()) \(productId), grant \(id.uuidString.lowercased())"
     }
 

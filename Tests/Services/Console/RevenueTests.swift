@@ -157,7 +157,7 @@ import Testing
             #expect(page.text.contains("<dt>paid</dt><dd>9.990 EUR in 1 transaction, 9.990 refunded</dd>"))
             let address = "/accounts/Production/\(SampleContents.account)"
             let account = try await console.get(address, cookie: cookie)
-            #expect(account.text.contains("<p>Paid 9.990 EUR in 1 transaction, 9.990 refunded.</p>"))
+            #expect(account.text.contains("<p>In all: 9.990 EUR in 1 transaction, 9.990 refunded.</p>"))
             #expect(try await console.get(address + "/export", cookie: cookie).text.contains("\"refunded\""))
         }
     }

@@ -35,6 +35,22 @@ import Testing
         }
     }
 
+    @Test func `Cells of a table that a phone shows as blocks name their columns`() {
+        var count = 0
+        for (name, bytes) in Templates.sources {
+            for part in String(decoding: bytes, as: UTF8.self).components(separatedBy: #"<table class="stack">"#)
+                .dropFirst()
+            {
+                let table = part.components(separatedBy: "</table>")[0]
+                let columns = table.matches(of: /<th scope="col">([^<]+)<\/th>/).map { String($0.output.1) }
+                let labels = table.matches(of: /<td data-label="([^"]+)">/).map { String($0.output.1) }
+                #expect(labels == Array(columns.dropFirst()), "\(name)")
+                count += 1
+            }
+        }
+        #expect(count == 5)
+    }
+
     @Test func `The console's own script and style stay small`() {
         #expect(Asset.script.bytes.count <= 15 * 1024)
         #expect(Asset.style.bytes.count <= 30 * 1024)
