@@ -50,6 +50,25 @@ extension EndToEnd {
             }
         }
 
+        @Test func `progress of a build tells how much is left, and passes on what is no step`() async throws {
+            let place = try TemporaryDirectory()
+            defer { place.remove() }
+            let output = place.path("output")
+            let lines = [
+                "warning: w", "[0/1] Planning build", "[20/100] Compiling A", "[21/100] Compiling B", "error: e",
+            ]
+            let progress = DocumentedStep.root.appendingPathComponent("Deploy/progress").path
+            let child = try await Spawner().start(
+                "bash", program: "/bin/bash",
+                arguments: [
+                    "-c", "printf '%s\\n' \(lines.map { "'\($0)'" }.joined(separator: " ")) | '\(progress)' 120",
+                ],
+                environment: ["PATH": "/usr/bin:/bin"], log: output + ".log", output: output)
+            #expect(await child.ending() == .exit(0))
+            let shown = try String(contentsOfFile: output, encoding: .utf8)
+            #expect(shown == "warning: w\n20 of 100 steps, about 8 min left\nerror: e\n")
+        }
+
         @Test(arguments: ["Documentation/FirstHour.md", "Documentation/API.md"])
         func `Every command of the page runs against dev, and shows what the page says`(page: String) async throws {
             let steps = try DocumentedStep.all(of: page)
@@ -104,11 +123,15 @@ struct DocumentedStep: Sendable {
     /// What the output contains, in this order.
     var shown: [String] = []
 
+    /// The directory of the repository.
+    static var root: URL {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+    }
+
     /// A page of the repository.
     static func text(of page: String) throws -> String {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
+        try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
     }
 
     /// The blocks marked `sh`, each with the block marked `text` that follows, where `…` stands for anything.
