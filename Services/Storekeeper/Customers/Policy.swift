@@ -13,7 +13,8 @@ struct Policy: Subcommand {
             Stored in the database, then applied to all purchases of the app in portions, with progress; after an \
             interruption state-updater applies the rest. Restores that were decided before stay as they are. With --dry-run \
             nothing is set: it counts the purchases that would change their entitled account. A further account's upload does not \
-            claim an Apple account that as many as --most-accounts claim with evidence as strong; claims that are stored stay.
+            claim an Apple account that as many as --most-accounts claim with evidence as strong; claims that are stored stay. Without \
+            --most-accounts the number stays as it is.
 
             Examples:
               storekeeper customers policy --app com.example.app
@@ -37,7 +38,7 @@ struct Policy: Subcommand {
     @Flag(help: "Let only restores with a device mark move purchases (see POST /v1/restores).")
     var needsDevice = false
 
-    @Option(help: "Number of accounts that may claim one Apple account, 1 to 1000 (default: 10).")
+    @Option(help: "Number of accounts that may claim one Apple account, 1 to 1000 (default: as it is; 10 at first).")
     var mostAccounts: Int?
 
     @Flag(help: "Count the purchases whose entitled account would change; set nothing.")
@@ -55,15 +56,14 @@ struct Policy: Subcommand {
         let connection = try database.connection(for: "customers", in: context)
         try await KnownAppsWarning(connection: connection).warn(about: app, in: context)
         let store = SharingStore(connection)
-        let most = mostAccounts ?? SharingPolicy.mostAccounts
         var answers: [Answer] = []
         for environment in environment.map({ [$0] }) ?? [.production, .sandbox] {
             var answer = Answer(
-                app: app, environment: environment.rawValue, policy: "", needsDevice: false, mostAccounts: most,
-                isDefault: false)
+                app: app, environment: environment.rawValue, policy: "", needsDevice: false,
+                mostAccounts: SharingPolicy.mostAccounts, isDefault: false)
             if let policy, dryRun {
                 let trial = try await store.trial(
-                    of: policy, mostAccounts: most, for: app, in: environment)
+                    of: policy, mostAccounts: mostAccounts, for: app, in: environment)
                 answer.trial = Answer.Trial(
                     policy: policy.rawValue, moved: trial.moved.count, shared: trial.shared,
                     examples: trial.moved.prefix(5).map(\.originalTransactionId))
@@ -73,7 +73,7 @@ struct Policy: Subcommand {
                 let display = ProgressDisplay()
                 var progress = ProgressLine(noun: "purchases decided", total: total, done: 0, elapsed: .zero)
                 let operation = SetPolicy(
-                    policy, needsDevice: needsDevice, mostAccounts: most, of: app, in: environment)
+                    policy, needsDevice: needsDevice, mostAccounts: mostAccounts, of: app, in: environment)
                 try await operation.perform(on: connection, by: try audit.performer(in: context)) { portion in
                     progress.done = min(total, progress.done + portion.purchases)
                     if total > 1000 { display.show(progress, isLast: portion.purchases == 0) }

@@ -10,15 +10,15 @@ import Subscriptions
 package struct SetPolicy: Sendable {
     let policy: SharingPolicy
     let needsDevice: Bool
-    let mostAccounts: Int
+    let mostAccounts: Int?
     let bundleId: String
     let environment: StoreEnvironment
 
     /// - Parameters:
     ///   - needsDevice: whether a restore needs a device mark to move a purchase.
-    ///   - mostAccounts: the number of accounts that may claim one Apple account, 1 to 1000.
+    ///   - mostAccounts: the number of accounts that may claim one Apple account, 1 to 1000; nil keeps it as it is.
     package init(
-        _ policy: SharingPolicy, needsDevice: Bool, mostAccounts: Int, of bundleId: String,
+        _ policy: SharingPolicy, needsDevice: Bool, mostAccounts: Int?, of bundleId: String,
         in environment: StoreEnvironment
     ) {
         self.policy = policy
@@ -31,7 +31,7 @@ package struct SetPolicy: Sendable {
     /// As in the audit log.
     package var name: String {
         "customers policy \(policy.rawValue)\(needsDevice ? " --needs-device" : "")"
-            + (mostAccounts == SharingPolicy.mostAccounts ? "" : " --most-accounts \(mostAccounts)")
+            + (mostAccounts.map { " --most-accounts \($0)" } ?? "")
     }
 
     /// The policy and its row of the audit log are written both or neither. After an interruption state-updater applies the rest.

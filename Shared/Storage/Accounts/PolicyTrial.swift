@@ -12,10 +12,10 @@ public struct PolicyTrial: Sendable, Equatable {
 
 extension SharingStore {
     /// Compares who has each purchase of an app now and under another policy.
-    /// - Parameter mostAccounts: the number of the app's accounts that may claim one Apple account. The claims that are stored stay.
+    /// - Parameter mostAccounts: the number of the app's accounts that may claim one Apple account; nil keeps it as it is. The claims
+    ///   that are stored stay.
     public func trial(
-        of policy: SharingPolicy, mostAccounts: Int = SharingPolicy.mostAccounts, for bundleId: String,
-        in environment: StoreEnvironment
+        of policy: SharingPolicy, mostAccounts: Int? = nil, for bundleId: String, in environment: StoreEnvironment
     ) async throws -> PolicyTrial {
         let app = CoverageStore.App(environment, bundleId)
         return try await connection.transaction(isolation: .repeatableRead) { transaction in
@@ -30,7 +30,8 @@ extension SharingStore {
                     if one.mayUse { users[one.key, default: []].insert(one.appAccountToken) }
                 }
             }
-            let rule = Rule(policy: policy, mostAccounts: mostAccounts)
+            let most = mostAccounts ?? inputs?.rule.mostAccounts ?? SharingPolicy.mostAccounts
+            let rule = Rule(policy: policy, mostAccounts: most)
             let (now, then) = (users(inputs?.held), users(inputs?.decided(by: rule)))
             trial.moved = Set(now.keys).union(then.keys).filter { now[$0] != then[$0] }.sorted()
             return trial

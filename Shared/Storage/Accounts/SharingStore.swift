@@ -65,11 +65,12 @@ public struct SharingStore: Sendable {
     /// stay as they are. After an interruption the state-updater applies it to the rest.
     /// - Parameters:
     ///   - needsDevice: whether a restore needs a device mark to move a purchase.
-    ///   - mostAccounts: the number of accounts that may claim one Apple account, 1 to 1000. Claims that are stored stay.
+    ///   - mostAccounts: the number of accounts that may claim one Apple account, 1 to 1000; nil keeps it as it is. Claims that are
+    ///     stored stay.
     ///   - audit: a row of the audit log, written in the same transaction as the policy.
     ///   - progress: is told of each portion.
     public func setPolicy(
-        _ policy: SharingPolicy, needsDevice: Bool = false, mostAccounts: Int = SharingPolicy.mostAccounts,
+        _ policy: SharingPolicy, needsDevice: Bool = false, mostAccounts: Int? = nil,
         of bundleId: String, in environment: StoreEnvironment, at time: Date, audit: OperatorAction? = nil,
         progress: (PolicyApplication.Portion) -> Void = { _ in }
     ) async throws {
@@ -79,7 +80,7 @@ public struct SharingStore: Sendable {
                 _ = try transaction.pipeline([
                     Command(
                         Self.setPolicy, environment.rawValue, bundleId, policy.rawValue, time, needsDevice,
-                        policy == .standard, Int32(mostAccounts)),
+                        policy == .standard, mostAccounts.map { Int32($0) }, Int32(SharingPolicy.mostAccounts)),
                     OwnershipLock.all(of: CoverageStore.App(environment, bundleId)),
                 ])
                 if let audit { _ = try transaction.pipeline([OperatorActionStore.command(recording: [audit])]) }
@@ -192,15 +193,17 @@ public struct SharingStore: Sendable {
         """
         insert into sharing_policy as known (
             environment, bundle_id, policy, decided_at, needs_device, is_applied, most_accounts)
-        values ($1::text::store_environment, $2::text, $3::text, $4::timestamptz, $5::boolean, $6::boolean, $7::integer)
+        values (
+            $1::text::store_environment, $2::text, $3::text, $4::timestamptz, $5::boolean, $6::boolean,
+            coalesce($7::integer, $8::integer))
         on conflict (environment, bundle_id) do update
         set policy = excluded.policy, decided_at = excluded.decided_at, needs_device = excluded.needs_device,
-            most_accounts = excluded.most_accounts,
+            most_accounts = coalesce($7::integer, known.most_accounts),
             is_applied = known.is_applied and known.policy = excluded.policy
-                and (known.most_accounts = excluded.most_accounts or excluded.policy <> 'allow'),
+                and (coalesce($7::integer, known.most_accounts) = known.most_accounts or excluded.policy <> 'allow'),
             applied_purchase = case
                 when known.policy = excluded.policy
-                    and (known.most_accounts = excluded.most_accounts or excluded.policy <> 'allow')
+                    and (coalesce($7::integer, known.most_accounts) = known.most_accounts or excluded.policy <> 'allow')
                 then known.applied_purchase
             end
         """)

@@ -106,7 +106,16 @@ import Testing
                 await text(["allow", "--most-accounts", "1"])
                     == "com.example.app Production: allow, at most 1 account on one Apple account")
             #expect(try await Self.shared(environment).map(\.isEntitled) == [true, false])
-            #expect(await text(["allow"]) == "com.example.app Production: allow")
+            // A command that does not name the number keeps it.
+            #expect(
+                await text(["allow", "--dry-run"]) == """
+                    com.example.app Production: allow, at most 1 account on one Apple account; with allow 0 of 2 purchases on shared \
+                    Apple accounts would change their entitled account
+                    """)
+            #expect(
+                await text(["allow"]) == "com.example.app Production: allow, at most 1 account on one Apple account")
+            #expect(try await Self.shared(environment).map(\.isEntitled) == [true, false])
+            #expect(await text(["allow", "--most-accounts", "10"]) == "com.example.app Production: allow")
             #expect(try await Self.shared(environment).map(\.isEntitled) == [true, true])
             for wrong in [["--most-accounts", "3"], ["allow", "--most-accounts", "0"]] {
                 #expect(await CommandOutcome.of(policy + wrong, environment: environment).code == 64)
