@@ -148,10 +148,11 @@ extension APIRequest {
         let text = operation.id == "eraseCustomer" ? String(decoding: answer, as: UTF8.self) : nil
         let given = [root?["appAccountToken"]?.string, path["customerId"]].compactMap(\.self)
             .filter { text?.contains($0) ?? true }
-        let answered = (try? JSONDocument(answer))?.root.accountTokens ?? []
+        let told = (try? JSONDocument(answer))?.root
+        let answered = told?.accountTokens ?? []
         return IdempotencyStore.Named(
             environment: key.environment,
-            bundleId: root?["bundleId"]?.string ?? query["bundleId"]
+            bundleId: root?["bundleId"]?.string ?? query["bundleId"] ?? told?["bundleId"]?.string
                 ?? (key.bundleIds.count == 1 ? key.bundleIds[0] : nil),
             appAccountTokens: Set((given + answered).compactMap { UUID(uuidString: $0) }),
             customerId: path["customerId"].flatMap { given.contains($0) ? $0 : nil })

@@ -40,6 +40,20 @@ import Testing
             let lost = try await api.send("POST", path, key: key, headers: once, body: Array("{}".utf8))
             #expect(lost.status == 201 && lost.json?["isFirst"]?.bool == true)
             #expect(again.json?["creditedAt"]?.int64 == first.json?["creditedAt"]?.int64)
+            // A key of all apps names none, so that the answer says whose it is: an erasure must find it.
+            let ofAllApps = ["Idempotency-Key": "all"]
+            let known = try await api.send(
+                "POST", path, key: try await api.key(), headers: ofAllApps, body: Array("{}".utf8))
+            #expect(known.status == 200)
+            let stored = try await connection.execute(
+                Statement(
+                    unsafeSQL: """
+                        select bundle_id, app_account_tokens::text as accounts
+                        from api_idempotency
+                        where idempotency_key = 'all'
+                        """))
+            #expect(try stored.first?.optional("bundle_id", as: String.self) == SampleState.app)
+            #expect(try stored.first?.value("accounts", as: String.self) == "{\(SampleState.account)}")
 
             let balances = "/v1/accounts/\(SampleState.account)/balances"
             let held = try await api.get(balances, key: key)
