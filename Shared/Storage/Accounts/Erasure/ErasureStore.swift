@@ -153,12 +153,17 @@ package struct ErasureStore: Sendable {
     /// - Parameter id: of the certificate.
     package func sweep(_ id: UUID) async throws { _ = try await connection.execute(Self.sweep, id) }
 
-    /// Sweeps after erasures that were interrupted.
+    /// Sweeps after erasures that were interrupted. One that fails keeps back no other one.
     /// - Parameter moment: later ones may still be in progress.
     /// - Returns: number of accounts.
+    /// - Throws: the first failure, after the others.
     package func sweepInterrupted(before moment: Date) async throws -> Int {
         let ids = try await connection.execute(Self.unswept, moment).map { row in try row.value("id", as: UUID.self) }
-        for id in ids { try await sweep(id) }
+        var failure: (any Error)?
+        for id in ids {
+            do { try await sweep(id) } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
         return ids.count
     }
 

@@ -299,6 +299,51 @@ import Testing
         }
     }
 
+    @Test func `A sweep that fails keeps back no other one`() async throws {
+        try await Self.use { connection, _ async throws in
+            let store = ErasureStore(connection)
+            func rename(_ name: String, to other: String) async throws {
+                try await connection.run(
+                    unsafeScript: "alter function \(name)(uuid, store_environment, text, uuid, text) rename to \(other)"
+                )
+            }
+            func unswept() async throws -> [String] {
+                try await connection.execute(
+                    Statement(
+                        unsafeSQL: """
+                            select unswept_account::text as account
+                            from erased_account
+                            where unswept_account is not null
+                            order by erased_at
+                            """)
+                ).map { row in try row.value("account") }
+            }
+            try await rename("sweep_erased_account", to: "sweep_missing")
+            for (place, name) in [Self.token, Self.other].enumerated() {
+                await #expect(throws: PostgresError.self) {
+                    _ = try await store.forget(
+                        named: name, of: Self.app, in: .production, extent: .erase, id: UUID(),
+                        at: Fixtures.now.addingTimeInterval(Double(place)))
+                }
+            }
+            try await rename("sweep_missing", to: "sweep_erased_account")
+            #expect(try await unswept() == [Self.token, Self.other])
+            try await connection.run(
+                unsafeScript: """
+                    create function break_row() returns trigger language plpgsql
+                    as $$ begin raise exception 'broken'; end $$;
+                    create trigger broken before update on operator_action for each row
+                    when (old.app_account_token = '\(Self.token)') execute function break_row()
+                    """)
+            let later = Fixtures.now.addingTimeInterval(9)
+            await #expect(throws: PostgresError.self) { _ = try await store.sweepInterrupted(before: later) }
+            #expect(try await unswept() == [Self.token])
+            try await connection.run(unsafeScript: "drop trigger broken on operator_action")
+            #expect(try await store.sweepInterrupted(before: later) == 1)
+            #expect(try await unswept().isEmpty)
+        }
+    }
+
     @Test func `Erasure and its row of the audit log are written both or neither`() async throws {
         try await Self.use { connection, _ in
             let account = try #require(UUID(uuidString: Self.token))
