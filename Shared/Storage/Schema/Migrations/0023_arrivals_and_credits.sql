@@ -75,7 +75,7 @@ insert into erased_purchase (environment, original_transaction_id)
 select distinct environment, unnest(detached_purchases)
 from erased_account;
 
--- As before, and notes the purchases of the account alone, and whose credits they were no more.
+-- As before, and notes the purchases of the account alone, and forgets whose credits they were and which requests restored.
 create or replace function erase_account(
     new_id uuid, asked_environment store_environment, asked_bundle_id text, asked_account uuid, asked_completely boolean,
     now_at timestamptz, topics_end_at timestamptz)
@@ -159,6 +159,11 @@ begin
     update credit
     set app_account_token = null
     where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id;
+    -- Who has a copy of the request finds its restore by it.
+    update purchase_transfer
+    set request_uuid = null
+    where to_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id
+        and request_uuid is not null;
     select *
     into certificate
     from detach_account(

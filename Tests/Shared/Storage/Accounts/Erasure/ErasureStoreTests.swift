@@ -299,6 +299,33 @@ import Testing
         }
     }
 
+    @Test(arguments: ErasureStore.Extent.allCases)
+    func `An erasure leaves no request by which a restore of the account is found again`(
+        extent: ErasureStore.Extent
+    ) async throws {
+        try await Self.use { connection, _ async throws in
+            try await connection.run(
+                unsafeScript: """
+                    insert into purchase_transfer (
+                        moved_at, transfer_uuid, from_account_token, to_account_token, environment, is_counted, bundle_id,
+                        original_transaction_id, policy, outcome, request_uuid)
+                    select now(), gen_random_uuid(), from_account::uuid, to_account::uuid, 'Production', true, '\(Self.app)',
+                        '9', 'firstWins', 'policy', gen_random_uuid()
+                    from (values ('\(Self.other)', '\(Self.token)'), ('\(Self.token)', '\(Self.other)'))
+                        as given (from_account, to_account)
+                    """)
+            _ = try await Self.forget(extent, connection)
+            let rows = try await connection.execute(
+                Statement(
+                    unsafeSQL: """
+                        select to_account_token::text as account
+                        from purchase_transfer
+                        where request_uuid is not null
+                        """))
+            #expect(try rows.map { row in try row.value("account", as: String.self) } == [Self.other])
+        }
+    }
+
     @Test func `A sweep that fails keeps back no other one`() async throws {
         try await Self.use { connection, _ async throws in
             let store = ErasureStore(connection)
