@@ -66,7 +66,9 @@ struct CreditHandlers: Sendable {
             Problem(
                 .conflict, "Several accounts may use the purchase of transaction \(id); name one as appAccountToken.")
         case .otherAccount:
-            Problem(.conflict, "Transaction \(id) was credited to another account; it is credited once.")
+            Problem(
+                .conflict,
+                "Transaction \(id) was credited to another account; it is credited once, so give nothing for it.")
         case .unknown, .credited:
             Problem(
                 .notFound,

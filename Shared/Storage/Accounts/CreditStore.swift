@@ -48,7 +48,7 @@ package struct CreditStore: Sendable {
         case unknown
         /// The product has another type.
         case notConsumable(String)
-        /// Apple refunded it before it was credited.
+        /// Apple refunded all of it before it was credited.
         case revoked
         /// No account may use the purchase, or not the one that was named.
         case noAccount
@@ -86,7 +86,7 @@ package struct CreditStore: Sendable {
                 if let credit = try found[2].first.map(Self.read) { return Self.known(credit, account) }
                 let type: String = try bought.value("product_type")
                 guard type == "Consumable" else { return .notConsumable(type) }
-                guard try bought.optional("revoked_at", as: Date.self) == nil else { return .revoked }
+                guard try !bought.value("is_refunded", as: Bool.self) else { return .revoked }
                 let accounts = try bought.value("accounts", as: [String].self).compactMap { UUID(uuidString: $0) }
                 if account == nil, accounts.count > 1 { return .severalAccounts }
                 guard let given = account ?? accounts.first, accounts.contains(given) else { return .noAccount }
@@ -135,7 +135,8 @@ package struct CreditStore: Sendable {
     private static let bought = Statement(
         "credit-bought",
         """
-        select product_type, revoked_at,
+        select product_type,
+            revoked_at is not null and coalesce(revocation_percentage, 100000) >= 100000 as is_refunded,
             array(
                 select app_account_token::text
                 from purchase_account held

@@ -103,6 +103,17 @@ import Testing
             try await fixture.apply("ONE_TIME_CHARGE", minute: 3, transaction: "4", purchase: "4") { entry in
                 entry.event?.transaction?.appAccountToken = nil
             }
+            try await fixture.apply("REFUND", minute: 4, transaction: "5", purchase: "5") { entry in
+                entry.event?.transaction?.quantity = 4
+                entry.event?.transaction?.revocationDate = RefundFixture.at(4)
+                entry.event?.transaction?.revocationPercentage = 50_000
+            }
+            // Half of it is the customer's.
+            guard case .credited(let part, isNew: true) = try await Self.credit("5", fixture) else {
+                Issue.record("not credited")
+                return
+            }
+            #expect(part.amount == 4 && part.takenBack == 2)
             #expect(try await Self.credit("2", fixture) == .notConsumable("Non-Consumable"))
             #expect(try await Self.credit("3", fixture) == .revoked)
             #expect(try await Self.credit("4", fixture) == .noAccount)
