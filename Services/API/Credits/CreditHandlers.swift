@@ -29,7 +29,11 @@ struct CreditHandlers: Sendable {
                 request.commands(storing: Self.response(credit, isNew: true, request))
             }
         }
-        guard case .credited(let credit, let isNew) = outcome else { throw Self.problem(outcome, id, request) }
+        guard case .credited(let credit, let isNew) = outcome else {
+            var problem = Self.problem(outcome, id, request)
+            problem.mayPass = true
+            throw problem
+        }
         return Self.response(credit, isNew: isNew, request)
     }
 
@@ -72,7 +76,8 @@ struct CreditHandlers: Sendable {
         case .unknown, .credited:
             Problem(
                 .notFound,
-                "No transaction \(id) is known in \(request.key.environment.rawValue); check the id, and the key.")
+                "No transaction \(id) is known in \(request.key.environment.rawValue); send it again where it was uploaded a moment ago, "
+                    + "else check the id, and the key.")
         }
     }
 

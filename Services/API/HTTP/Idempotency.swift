@@ -75,7 +75,9 @@ struct Idempotency: Sendable {
         let response: APIResponse
         do {
             response = try await handler(request)
-        } catch let problem as Problem where problem.kind.status < 500 && !problem.kind.isRetryable {
+        } catch let problem as Problem
+            where problem.kind.status < 500 && !problem.kind.isRetryable && !problem.mayPass
+        {
             response = problem.response
         } catch {
             await withdraw(request, name)

@@ -13,17 +13,20 @@ import Testing
         try await RunningAPI.with { api async throws in
             let id = "2000000000000001"
             let connection = TestDatabase.connection(api.database)
-            try await connection.run(
-                unsafeScript: """
-                    insert into transaction (
-                        signed_at, event_at, purchased_at, notification_uuid, environment, is_upgraded, transaction_id,
-                        original_transaction_id, bundle_id, product_id, product_type, quantity)
-                    values (now(), now(), now(), gen_random_uuid(), 'Sandbox', false, '\(id)', '\(id)', '\(SampleState.app)',
-                        'coins', 'Consumable', 2);
-                    insert into purchase_account (
-                        decided_at, app_account_token, environment, may_use, bundle_id, original_transaction_id, because)
-                    values (now(), '\(SampleState.account)', 'Sandbox', true, '\(SampleState.app)', '\(id)', 'owner')
-                    """)
+            func store(_ id: String) async throws {
+                try await connection.run(
+                    unsafeScript: """
+                        insert into transaction (
+                            signed_at, event_at, purchased_at, notification_uuid, environment, is_upgraded, transaction_id,
+                            original_transaction_id, bundle_id, product_id, product_type, quantity)
+                        values (now(), now(), now(), gen_random_uuid(), 'Sandbox', false, '\(id)', '\(id)', '\(SampleState.app)',
+                            'coins', 'Consumable', 2);
+                        insert into purchase_account (
+                            decided_at, app_account_token, environment, may_use, bundle_id, original_transaction_id, because)
+                        values (now(), '\(SampleState.account)', 'Sandbox', true, '\(SampleState.app)', '\(id)', 'owner')
+                        """)
+            }
+            try await store(id)
             let key = try await api.key(bundleIds: [SampleState.app])
             let path = "/v1/transactions/\(id)/credit"
             let stranger = try await api.send(
@@ -62,6 +65,17 @@ import Testing
             let left = try await api.get(balances, key: key)
             #expect(left.json?["data"]?.elements.compactMap { $0["balance"]?.int64 } == [0])
             #expect(left.json?["data"]?.elements.compactMap { $0["takenBack"]?.int64 } == [2])
+
+            // The upload is answered before the pipeline has stored the transaction: the key does not keep the refusal.
+            let late = "2000000000000002"
+            func credit() async throws -> RunningAPI.Answer {
+                try await api.send(
+                    "POST", "/v1/transactions/\(late)/credit", key: key, headers: ["Idempotency-Key": late],
+                    body: Array("{}".utf8))
+            }
+            #expect(try await credit().problem == "not-found")
+            try await store(late)
+            #expect(try await credit().status == 201)
 
             let other = try await api.key(bundleIds: ["com.example.other"])
             #expect(try await api.send("POST", path, key: other, json: "{}").problem == "not-found")
