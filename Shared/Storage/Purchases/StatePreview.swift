@@ -280,18 +280,19 @@ public struct StatePreviewStore: Sendable {
             ErasedAccounts.Account(environment: app.environment, bundleId: app.bundleId, token: $0)
         }
         var batch = entries
+        // The erased accounts first: a migration locks them before all else.
         let first = try transaction.pipeline(
             [
+                ErasedAccounts.command(among: batch.accounts.union(asked.map { [$0] } ?? [])),
                 OwnershipStore.command(reachedFrom: batch.ownership(in: app), account: account.map { ($0, app) }),
                 SharingStore.command(policyOf: app),
                 Command(SharingStore.chosen, app.environment.rawValue, app.bundleId),
-                ErasedAccounts.command(among: batch.accounts.union(asked.map { [$0] } ?? [])),
                 EntitlementStore.command(
                     besidePurchasesOf: account.map { [$0] } ?? [], in: app.environment, bundleIds: [app.bundleId]),
             ] + (claim?.request.map { [TransferStore.command(decidedBy: $0, in: app)] } ?? []))
-        let erased = try ErasedAccounts(first[3])
+        let erased = try ErasedAccounts(first[0])
         batch.remove(erased)
-        let reached = try OwnershipStore.purchases(first[0])
+        let reached = try OwnershipStore.purchases(first[1])
         let keys = Set(
             reached.map { SubscriptionKey(environment: app.environment, originalTransactionId: $0.id) }
         ).union(batch.keys).sorted()
@@ -299,9 +300,9 @@ public struct StatePreviewStore: Sendable {
             PurchaseInBatch.commands(reading: keys, isLocking: false) + OwnershipInputs.commands(reading: reached))
         let (known, durations) = try PurchaseInBatch.read(second[...])
         var inputs = try OwnershipInputs.read(second[5...])[app] ?? OwnershipInputs()
-        inputs.rule = try SharingStore.rules(first[1])[app] ?? SharingStore.Rule()
+        inputs.rule = try SharingStore.rules(first[2])[app] ?? SharingStore.Rule()
         // An event may name a chosen account that no stored purchase names.
-        inputs.chosen = try Set(first[2].map { row in try row.value("app_account_token") })
+        inputs.chosen = try Set(first[3].map { row in try row.value("app_account_token") })
         return try StatePreview(
             of: batch, claiming: claim, known: known, durations: durations, stored: inputs,
             decided: try first.count > 5 ? TransferStore.outcomes(first[5]) : [:],

@@ -53,6 +53,11 @@ public struct Migrator: Sendable {
     /// Applies the missing migrations.
     /// - Returns: the migrations applied, in order; empty where the schema was current.
     public func migrate() async throws -> [Migration] {
+        // A reader of an earlier build may hold what a migration needs while it waits for what the migration holds.
+        try await repeating { try await apply() }
+    }
+
+    private func apply() async throws -> [Migration] {
         try await connection.transaction { [migrations] transaction in
             // No timeout: another setup, or a migration of a big table, may take long.
             _ = try transaction.pipeline([

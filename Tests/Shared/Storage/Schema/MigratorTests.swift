@@ -1,3 +1,4 @@
+import Contracts
 import Foundation
 import Postgres
 import TestSupport
@@ -51,6 +52,32 @@ import Testing
             _ = try await TestDatabase.blockedBackends(asking: TestDatabase.connection(database))
             try await batch.run(unsafeScript: "lock table timeline in row exclusive mode; commit")
             #expect(try await migrated == [next])
+        }
+    }
+
+    @Test func `A preview of an upload that waits for a migration holds nothing that the migration needs`()
+        async throws
+    {
+        try await TestDatabase.use { database async throws in
+            let holder = TestDatabase.connection(database)
+            try await holder.run(unsafeScript: "begin; lock table canary in access share mode")
+            let next = Self.migration(
+                9999,
+                """
+                lock table canary in access exclusive mode;
+                lock table sharing_policy, chosen_account, purchase_account in access exclusive mode
+                """)
+            let migrator = Migrator(TestDatabase.connection(database), migrations: Migration.all + [next])
+            async let migrated = migrator.migrate()
+            let observer = TestDatabase.connection(database)
+            _ = try await TestDatabase.blockedBackends(asking: observer)
+            let previews = StatePreviewStore(TestDatabase.connection(database))
+            async let preview = previews.preview(
+                of: [], in: CoverageStore.App(.production, "com.example.app"), account: UUID(), at: Fixtures.now)
+            _ = try await TestDatabase.blockedBackends(2, asking: observer)
+            try await holder.run(unsafeScript: "commit")
+            #expect(try await migrated == [next])
+            #expect(try await preview.claims.isEmpty)
         }
     }
 
