@@ -183,6 +183,100 @@ begin
 end;
 $$;
 
+-- As before, and changes nothing of a customer that was created again under the same own id: a sweep may come later than that.
+create or replace function sweep_erased_account(
+    certificate uuid, asked_environment store_environment, asked_bundle_id text, asked_account uuid, asked_customer text)
+returns void
+language plpgsql security definer
+set search_path from current
+as $$
+declare
+    name constant text := asked_account::text;
+    instead constant text := 'erased account ' || certificate::text;
+    -- As a whole word; every character that is no letter or digit stands for itself.
+    customer_word constant text :=
+        '(?<![[:alnum:]])' || regexp_replace(asked_customer, '([^[:alnum:]])', '\\\1', 'g') || '(?![[:alnum:]])';
+    -- When the developer used the own id for another account; null: not yet. What is about that one stays.
+    reused_at constant timestamptz := (
+        select created_at
+        from customer
+        where customer_id = asked_customer and environment = asked_environment and bundle_id = asked_bundle_id);
+    ids text[];
+    named_by_apple text; -- null: it has no id
+begin
+    select customer_ids
+    into ids
+    from erased_account
+    where id = certificate and is_complete;
+    if found then
+        named_by_apple := '"appTransactionId"\s*:\s*"('
+            || (select string_agg(regexp_replace(id, '([^[:alnum:]])', '\\\1', 'g'), '|') from unnest(ids) as id) || ')"';
+        delete from notification_payload payload
+        using notification known
+        where known.original_transaction_id is null and known.environment = asked_environment
+            and known.bundle_id = asked_bundle_id
+            and payload.notification_uuid = known.notification_uuid and payload.recorded_at = known.recorded_at
+            and (
+                position(name in lower(payload.decoded::text)) > 0
+                or coalesce(payload.decoded::text ~ named_by_apple, false));
+        delete from conflicting_notification conflict
+        using notification known
+        where known.original_transaction_id is null and known.environment = asked_environment
+            and known.bundle_id = asked_bundle_id
+            and conflict.notification_uuid = known.notification_uuid
+            and (
+                position(name in lower(conflict.decoded::text)) > 0
+                or coalesce(conflict.decoded::text ~ named_by_apple, false));
+        delete from purchase_transfer
+        where environment = asked_environment and bundle_id = asked_bundle_id
+            and original_transaction_id in (select 'app:' || id from unnest(ids) as id);
+        update notification
+        set app_transaction_id = null
+        where environment = asked_environment and bundle_id = asked_bundle_id
+            and notification_type = 'RESCIND_CONSENT' and app_transaction_id = any (ids);
+        update erased_account
+        set customer_ids = '{}'
+        where id = certificate and cardinality(customer_ids) > 0;
+    end if;
+    delete from api_idempotency
+    where environment = asked_environment and bundle_id = asked_bundle_id
+        and (
+            asked_account = any (app_account_tokens)
+            or customer_id = asked_customer and (reused_at is null or created_at < reused_at));
+    -- Last written by erase_account and by what was decided after it. Another app that uses the same token keeps its version, which
+    -- rises: at 0 an answer from before its first change would hold again.
+    if exists (
+        select from purchase_account
+        where app_account_token = asked_account and environment = asked_environment and bundle_id <> asked_bundle_id)
+        or exists (
+            select from manual_grant
+            where app_account_token = asked_account and environment = asked_environment and bundle_id <> asked_bundle_id)
+        or exists (
+            select from account_app
+            where app_account_token = asked_account and environment = asked_environment and bundle_id <> asked_bundle_id)
+    then
+        update account_version
+        set version = greatest(version + 1, pg_current_xact_id()::text::bigint)
+        where app_account_token = asked_account and environment = asked_environment;
+    else
+        delete from account_version
+        where app_account_token = asked_account and environment = asked_environment;
+    end if;
+    update operator_action
+    set subject = instead,
+        reason = case when customer_word is null then reason else regexp_replace(reason, customer_word, instead, 'g') end,
+        app_account_token = null,
+        customer_id = null
+    where environment = asked_environment and bundle_id = asked_bundle_id
+        and (
+            app_account_token = asked_account
+            or customer_id = asked_customer and (reused_at is null or acted_at < reused_at));
+    update operator_action
+    set reason = regexp_replace(reason, name, instead, 'gi')
+    where environment = asked_environment and bundle_id = asked_bundle_id and position(name in lower(reason)) > 0;
+end;
+$$;
+
 -- Sweeps an erased account where that is left to do. One after the other, so that the second finds nothing left.
 create function sweep_unswept_account(certificate uuid) returns void
 language plpgsql security definer

@@ -326,6 +326,55 @@ import Testing
         }
     }
 
+    @Test func `A late sweep changes nothing of a customer that was created again under the same id`() async throws {
+        try await Self.use { connection, _ async throws in
+            let store = ErasureStore(connection)
+            func rename(_ name: String, to other: String) async throws {
+                try await connection.run(
+                    unsafeScript: "alter function \(name)(uuid, store_environment, text, uuid, text) rename to \(other)"
+                )
+            }
+            try await rename("sweep_erased_account", to: "sweep_missing")
+            await #expect(throws: PostgresError.self) { _ = try await Self.forget(.erase, connection) }
+            try await rename("sweep_missing", to: "sweep_erased_account")
+            let (account, created) = (UUID(), Fixtures.now.addingTimeInterval(60))
+            _ = try await CustomerRecords(connection).put(
+                CustomerRecords.Customer(
+                    id: "user-1", environment: .production, bundleId: Self.app, appAccountToken: account,
+                    createdAt: created), isTokenGiven: true)
+            try await OperatorActionStore(connection).record([
+                OperatorAction(
+                    actedAt: created, actor: "ann", operation: "b", subject: "Production \(Self.app) user-1",
+                    reason: "user-1 is back",
+                    about: OperatorAction.About(.production, Self.app, account: account, customer: "user-1"))
+            ])
+            let (idempotency, key) = (IdempotencyStore(connection), UUID())
+            _ = try await idempotency.claim(
+                "b", of: key, digest: Array(repeating: 1, count: 32), at: created, expiry: .distantPast,
+                abandoned: .distantPast)
+            try await idempotency.complete(
+                "b", of: key, status: 200, headers: "{}", body: [],
+                naming: IdempotencyStore.Named(
+                    environment: .production, bundleId: Self.app, appAccountTokens: [account], customerId: "user-1"))
+            #expect(try await store.sweepInterrupted(before: created) == 1)
+            #expect(try await Self.tables(with: Self.token, connection) == [])
+            let rows = try await connection.execute(
+                Statement(
+                    unsafeSQL: """
+                        select operation, subject, reason
+                        from operator_action
+                        where customer_id = 'user-1'
+                        """))
+            let texts = try rows.map { row in
+                try ["operation", "subject", "reason"].map { try row.value($0, as: String.self) }
+            }
+            #expect(texts == [["b", "Production \(Self.app) user-1", "user-1 is back"]])
+            let answers = try await connection.execute(
+                Statement(unsafeSQL: "select idempotency_key from api_idempotency"))
+            #expect(try answers.map { row in try row.value("idempotency_key", as: String.self) } == ["b"])
+        }
+    }
+
     @Test func `A sweep that fails keeps back no other one`() async throws {
         try await Self.use { connection, _ async throws in
             let store = ErasureStore(connection)
