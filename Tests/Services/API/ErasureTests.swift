@@ -1,7 +1,10 @@
+import Chassis
 import Contracts
 import Foundation
+import Postgres
 import Storage
 import StrictJSON
+import TestSupport
 import Testing
 
 @testable import API
@@ -87,6 +90,49 @@ struct ErasureTests {
             #expect(try await granted(eraser).status == 404)
             #expect(try await api.get(customer, key: other).status == 200)
             #expect(try await api.get(customer, key: third).status == 200)
+        }
+    }
+
+    @Test func `Housekeeping completes an erasure that was interrupted, not while it may be in progress`() async throws
+    {
+        try await TestDatabase.use { configuration async throws in
+            let (connection, clock) = (TestDatabase.connection(configuration), ManualClock())
+            func rename(_ name: String, to other: String) async throws {
+                try await connection.run(
+                    unsafeScript: "alter function \(name)(uuid, store_environment, text, uuid, text) rename to \(other)"
+                )
+            }
+            func unswept() async throws -> Int {
+                try await connection.execute(
+                    Statement(unsafeSQL: "select id from erased_account where unswept_account is not null")
+                ).count
+            }
+            _ = try await CustomerRecords(connection).put(
+                CustomerRecords.Customer(
+                    id: "user-1", environment: .sandbox, bundleId: SampleState.app, appAccountToken: UUID(),
+                    createdAt: clock.now), isTokenGiven: true)
+            try await rename("sweep_erased_account", to: "sweep_missing")
+            await #expect(throws: PostgresError.self) {
+                _ = try await ErasureStore(connection).forget(
+                    named: "user-1", of: SampleState.app, in: .sandbox, extent: .erase, id: UUID(), at: clock.now)
+            }
+            let database = Database([TestDatabase.connection(configuration)])
+            let housekeeping = Housekeeping(
+                database: database, clock: ProcessClock(now: { clock.now }, instant: { clock.instant }),
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            clock.advance(by: Housekeeping.patience + 1)
+            // One that fails is no failure of the turn, which would be repeated at once.
+            try await housekeeping.turn()
+            #expect(try await unswept() == 1)
+            try await rename("sweep_missing", to: "sweep_erased_account")
+            clock.advance(by: -2)
+            try await housekeeping.turn()
+            #expect(try await unswept() == 1)
+            clock.advance(by: 2)
+            try await housekeeping.turn()
+            #expect(try await unswept() == 0)
+            await database.close()
+            await connection.close()
         }
     }
 
