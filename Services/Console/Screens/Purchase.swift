@@ -191,16 +191,14 @@ struct PurchaseScreen: Sendable {
         let (transaction, renewal) = (subscription.transaction, subscription.renewal)
         return [
             fact("product", transaction?.productId), fact("kind", transaction?.productType),
-            fact("Apple's status", subscription.status.map { "\($0)" }),
+            fact("Apple's status", subscription.status.map { Words.status($0) }),
             fact("current transaction", masking.id(transaction?.transactionId)),
-            date("purchaseDate", transaction?.purchaseDate), date("expiresDate", transaction?.expiresDate),
-            date("revocationDate", transaction?.revocationDate), fact("ownership", transaction?.ownership),
+            date("bought", transaction?.purchaseDate), date("paid until", transaction?.expiresDate),
+            date("refunded or revoked", transaction?.revocationDate),
+            fact("ownership", transaction?.ownership.map { Words.ownership($0) }),
             fact("offer", transaction?.offerIdentifier), fact("storefront", transaction?.storefront),
             fact(
-                "price",
-                transaction?.priceMilliunits.map { price in
-                    "\(Double(price) / 1000) \(transaction?.currency ?? "")"
-                }),
+                "price", transaction?.priceMilliunits.map { Figures.amount($0, transaction?.currency ?? "") }),
             fact(
                 "commitment",
                 Commitment(transaction: transaction, renewal: renewal).map { $0.text(transaction, renewal) }),
@@ -211,7 +209,7 @@ struct PurchaseScreen: Sendable {
                 view.messages.isEmpty ? nil : view.messages.map(\.sentence).joined(separator: "; ")),
             fact("unpaid time", Self.unpaid(view, now)),
             fact("auto-renew", renewal?.autoRenewStatus.map { $0 ? "on" : "off" }),
-            fact("next product", renewal?.autoRenewProductId), date("renewalDate", renewal?.renewalDate),
+            fact("next product", renewal?.autoRenewProductId), date("renews next", renewal?.renewalDate),
             fact("billing retry", renewal?.isInBillingRetry.map { $0 ? "yes" : "no" }),
             date("grace period until", renewal?.gracePeriodExpiresDate),
             fact("Apple's id of the customer", masking.id(transaction?.appTransactionId)),

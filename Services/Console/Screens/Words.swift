@@ -89,6 +89,28 @@ enum Words {
         }
     }
 
+    /// Apple's status of a subscription, a number.
+    static func status(_ status: Int) -> String {
+        switch status {
+        case 1: "active"
+        case 2: "expired"
+        case 3: "billing retry"
+        case 4: "grace period"
+        case 5: "revoked"
+        default: "\(status)"
+        }
+    }
+
+    /// Apple's `inAppOwnershipType`; one that is not known by its name.
+    static func ownership(_ ownership: String) -> String {
+        switch ownership {
+        case "PURCHASED": "bought by the customer"
+        case "FAMILY_SHARED": "shared by the family"
+        case "ASSIGNED": "an assigned seat"
+        default: ownership
+        }
+    }
+
     /// An event of the timeline.
     static func event(_ event: String) -> String {
         event.split(separator: "/").map { part in

@@ -15,6 +15,8 @@ import Testing
             #expect(path == "/purchases/Production/\(SampleContents.ended)")
             let page = try await console.get(path, cookie: cookie)
             #expect(page.text.contains("the customer had switched auto-renew off"))
+            #expect(page.text.contains("<dt>paid until</dt>") && page.text.contains("<dd>expired</dd>"))
+            #expect(!page.text.contains("<dt>expiresDate</dt>"))
             let account = try await console.get("/search?q=\(SampleContents.account.uppercased())", cookie: cookie)
             #expect(account.header("location") == "/accounts/Production/\(SampleContents.account)")
         }
