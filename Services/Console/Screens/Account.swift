@@ -84,20 +84,20 @@ struct AccountScreen: Sendable {
         let view: AccountView
         let grants: [CustomerRecords.ManualGrant]
         let firstPurchases: [AccountAppStore.FirstPurchase]
-        /// For all purchases that it may use while they give access.
-        let paid: [PaidTotal]
         /// Those of the account, with the names that each knows; of an account without any, all of the environment.
         let apps: [(bundleId: String, names: KnownNames)]
-        /// Of the purchases, the newest first.
+        /// Of the purchases that it may use while they give access, the newest first.
         let transactions: [ProductTransaction]
         /// Who granted, by the subject of the grant in the audit log.
         let granters: [String: String]
 
         var access: AccountAccess { view.access }
+        /// For all purchases.
+        var paid: [PaidTotal] { PaidTotal.all(of: transactions.map(\.version.facts)) }
     }
 
-    /// Of transactions whose purchases are listed.
-    private static let limit = 1000
+    /// Of purchases whose prices are listed.
+    private static let limit = 200
 
     let console: Console
 
@@ -238,18 +238,18 @@ struct AccountScreen: Sendable {
             for app in own.isEmpty ? known : own.sorted() {
                 apps.append((app, try await EntitlementDefinitionStore(connection).names(of: app, in: environment)))
             }
-            let paid = PaidTotal.all(
-                of: try await TransactionStore(connection).transactions(ofAccount: account, in: environment))
-            let transactions = try AccountTransactions.transactions(
-                try await connection.pipeline([
-                    AccountTransactions.command(of: account, in: environment, limit: Self.limit)
-                ])[0])
+            func bought(_ transaction: ProductTransaction) -> (Date, Date) {
+                let facts = transaction.version.facts
+                return (facts.purchaseDate ?? .distantPast, facts.signedDate)
+            }
+            let transactions = try await TransactionStore(connection).transactions(
+                ofAccount: account, in: environment
+            ).sorted { bought($0) > bought($1) }
             let actions = try await OperatorActionStore(connection).actions(on: grants.map(\.subject))
                 .filter { $0.operation == GrantAccess.name }
             let granters = actions.map { ($0.subject, $0.apiKey == nil ? $0.actor : "API key \($0.actor)") }
             return Contents(
-                view: view, grants: grants, firstPurchases: firstPurchases, paid: paid, apps: apps,
-                transactions: transactions,
+                view: view, grants: grants, firstPurchases: firstPurchases, apps: apps, transactions: transactions,
                 granters: Dictionary(granters) { first, _ in first })
         }
     }
@@ -278,7 +278,7 @@ struct AccountScreen: Sendable {
                 ? "a person" : "API key \(grant.createdBy.uuidString.lowercased())")
     }
 
-    /// Those of which a price is known, in the order of their newest transactions.
+    /// Those of which a price is known, in the order of their newest transactions, and no more than ``limit``.
     private static func paid(_ transactions: [ProductTransaction], _ environment: StoreEnvironment) -> [Paid] {
         var order: [String] = []
         var purchases: [String: [ProductTransaction]] = [:]
@@ -286,7 +286,7 @@ struct AccountScreen: Sendable {
             if purchases[transaction.originalTransactionId] == nil { order.append(transaction.originalTransactionId) }
             purchases[transaction.originalTransactionId, default: []].append(transaction)
         }
-        return order.compactMap { id in
+        return order.prefix(limit).compactMap { id in
             guard let paid = purchases[id], let newest = paid.first else { return nil }
             let (facts, totals) = (newest.version.facts, PaidTotal.all(of: paid.map(\.version.facts)))
             guard facts.priceMilliunits != nil || !totals.isEmpty else { return nil }

@@ -25,10 +25,14 @@ public struct TransactionStore: Sendable {
 
     /// All transactions of the purchases that an account may use while they give access, in no particular order.
     package func transactions(ofAccount account: UUID, in environment: StoreEnvironment) async throws
-        -> [TransactionFacts]
+        -> [ProductTransaction]
     {
-        try await connection.execute(Self.ofAccount, account, environment.rawValue)
-            .map { row in try StoredTransaction.read(row).version.facts }
+        try await connection.execute(Self.ofAccount, account, environment.rawValue).map { row in
+            let stored = try StoredTransaction.read(row)
+            return ProductTransaction(
+                version: stored.version, originalTransactionId: stored.key.originalTransactionId,
+                bundleId: stored.bundleId)
+        }
     }
 
     /// Offset 0 makes the planner look up each purchase; a join may read the transactions of all customers.

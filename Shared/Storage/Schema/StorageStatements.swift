@@ -64,7 +64,7 @@ public enum StorageStatements {
 
     private static let console =
         ConsoleSessions.statements + ConsolePages.statements + DeadLetterGroups.statements
-        + DeadLetterSelections.statements + InsightStore.statements + AccountTransactions.statements
+        + DeadLetterSelections.statements + InsightStore.statements
 
     private static let webhooks =
         WebhookEndpointStore.statements + WebhookQueueStore.statements + WebhookSettlement.statements
