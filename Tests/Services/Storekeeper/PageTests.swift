@@ -50,6 +50,15 @@ struct PageTests {
         }
     }
 
+    /// At 240 words a minute, blocks of commands not counted. The changelog grows with each release.
+    @Test func `Pages of the folder take ten minutes`() throws {
+        for name in try Self.names(in: "Documentation") where name != "CHANGELOG.md" {
+            let prose = try Self.text(of: "Documentation/\(name)").replacing(#/```[\s\S]*?```/#, with: "")
+            let words = prose.split(whereSeparator: \.isWhitespace).count { word in word.contains { $0.isLetter } }
+            #expect(words <= 2400, "Documentation/\(name)")
+        }
+    }
+
     // MARK: - Reading
 
     private static let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
