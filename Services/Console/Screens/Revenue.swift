@@ -8,6 +8,10 @@ struct RevenueScreen: Sendable {
     struct Numbers: Sendable {
         let figures: [RevenueNumbers.Figure]
         let currency: String?
+        /// To which amounts are converted, as it was asked; empty where they are not.
+        let reporting: String
+        /// Whose rates count, and what is not in the amounts; nil where nothing is converted.
+        let conversion: String?
         let choices: [Scope.Choice]
         let hasChoices: Bool
         let state: String?
@@ -73,17 +77,19 @@ struct RevenueScreen: Sendable {
     func index(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let scope = try await scope(request)
         let now = console.clock.now()
-        let query = FormFields.query([("scope", scope.app.map(Scope.value))])
+        let reporting = request.text("currency")
+        let query = FormFields.query([("scope", scope.app.map(Scope.value)), ("currency", reporting)])
         var numbers: RevenueNumbers?
         if let app = scope.app {
             numbers = try await console.database.withConnection {
-                try await RevenueNumbers.read(of: app, at: now, query: query, on: $0)
+                try await RevenueNumbers.read(of: app, at: now, query: query, in: reporting, on: $0)
             }
         }
         return console.page(
             "revenue", "Revenue",
             Numbers(
-                figures: numbers?.figures ?? [], currency: numbers?.currency, choices: scope.choices,
+                figures: numbers?.figures ?? [], currency: numbers?.currency, reporting: reporting ?? "",
+                conversion: numbers?.conversion, choices: scope.choices,
                 hasChoices: !scope.choices.isEmpty, state: Self.state(scope, numbers?.asOf),
                 asOf: numbers?.asOf.map { Moment($0, now: now) }),
             request)
@@ -100,7 +106,7 @@ struct RevenueScreen: Sendable {
         let dimension = FigureReport.Dimension(rawValue: request.text("by") ?? "")
         let interval = FigureReport.Interval(rawValue: request.text("interval") ?? "") ?? .month
         let now = console.clock.now()
-        let currency = name.isConvertible ? request.text("currency").flatMap { $0.isEmpty ? nil : $0 } : nil
+        let currency = name.isConvertible ? request.text("currency") : nil
         let asked = try scope.app.map { try Self.query(name, $0, interval, dimension, currency, at: now) }
         var answer: FigureReport?
         if let asked {
@@ -120,7 +126,8 @@ struct RevenueScreen: Sendable {
         let texts = columns.count - (rows.first?.values.count ?? 0)
         let query = FormFields.query([
             ("scope", scope.app.map(Scope.value)), ("by", dimension?.rawValue), ("interval", interval.rawValue),
-            ("currency", currency),
+            // Kept for the other reports, also while a report that has no such amounts is shown.
+            ("currency", request.text("currency")),
         ])
         return console.page(
             "revenue-report", Self.title(name),
@@ -191,16 +198,19 @@ struct RevenueScreen: Sendable {
         return "The figures are not complete yet: the scheduler computes every purchase once after an upgrade."
     }
 
-    /// Whose rates count, and what stays in its own currency.
     private static func conversion(_ report: FigureReport) -> String? {
-        guard let conversion = report.conversion else { return nil }
+        report.conversion.map { sentence($0, without: report.unconvertedCurrencies) }
+    }
+
+    /// Whose rates count, and what stays in its own currency.
+    static func sentence(_ conversion: FigureReport.Conversion, without currencies: [String]) -> String {
         let sources = Set(conversion.rates.map(\.source)).sorted().joined(separator: ", ")
         let rates =
             sources.isEmpty
             ? "There are no rates in \(conversion.currency) for this time."
             : "In \(conversion.currency) by rates of \(sources)."
-        let left = report.unconvertedCurrencies.map { $0.isEmpty ? "unknown" : $0 }.joined(separator: ", ")
-        return left.isEmpty ? rates : rates + " Without a rate, and in rows of their own: \(left)."
+        let left = currencies.map { $0.isEmpty ? "unknown" : $0 }.joined(separator: ", ")
+        return left.isEmpty ? rates : rates + " Without a rate, and not added to it: \(left)."
     }
 
     private static func chart(_ name: FigureReport.Name, _ series: RevenueSeries) -> Chart? {

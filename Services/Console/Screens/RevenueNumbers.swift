@@ -15,25 +15,32 @@ struct RevenueNumbers: Sendable {
     }
 
     let figures: [Figure]
-    /// In which the amounts are: that of most purchases that pay now, else of most charges; nil where nothing was paid.
+    /// In which the amounts are: that of most purchases that pay now, else of most charges; nil where nothing was paid, or where
+    /// amounts are converted.
     let currency: String?
+    /// Whose rates count, and what is not in the amounts; nil where nothing is converted.
+    let conversion: String?
     /// Nil while the figures are computed for the first time.
     let asOf: Date?
 
     private static let reports: [FigureReport.Name] = [.mrr, .movements, .churn, .trials, .revenue]
 
     /// Reads the reports one after another on one connection.
+    /// - Parameter reporting: the currency to which amounts are converted; nil: those of one currency are shown.
     static func read(
-        of app: CoverageStore.App, at now: Date, query: String, on connection: PostgresConnection
+        of app: CoverageStore.App, at now: Date, query: String, in reporting: String?,
+        on connection: PostgresConnection
     ) async throws -> RevenueNumbers {
         var answers: [FigureReport.Name: Answer] = [:]
         for name in reports {
-            var asked = try FigureQuestion(name, in: app.environment, of: [app.bundleId], at: now).query
+            var asked = try FigureQuestion(
+                name, in: app.environment, of: [app.bundleId], currency: name.isConvertible ? reporting : nil, at: now
+            ).query
             // Of churn only purchases are shown, which add up over currencies.
             if name == .churn { asked.dimensions = [] }
             answers[name] = Answer(query: asked, report: try await FigureReportStore(connection).report(asked))
         }
-        return RevenueNumbers(answers, query)
+        return RevenueNumbers(answers, query, in: reporting)
     }
 
     private struct Answer {
@@ -41,12 +48,15 @@ struct RevenueNumbers: Sendable {
         let report: FigureReport
     }
 
-    private init(_ answers: [FigureReport.Name: Answer], _ query: String) {
+    private init(_ answers: [FigureReport.Name: Answer], _ query: String, in reporting: String?) {
         asOf = answers[.mrr]?.report.asOf
         // Sums of a part of all purchases would be read as figures.
         let known = asOf != nil ? answers : [:]
-        let unit = Self.currency(known[.mrr], by: "purchases") ?? Self.currency(known[.revenue], by: "charges")
-        currency = unit
+        let unit =
+            reporting ?? Self.currency(known[.mrr], by: "purchases") ?? Self.currency(known[.revenue], by: "charges")
+        currency = reporting == nil ? unit : nil
+        let left = Set(known.values.flatMap(\.report.unconvertedCurrencies)).sorted()
+        conversion = known[.mrr]?.report.conversion.map { RevenueScreen.sentence($0, without: left) }
         func figure(
             _ label: String, _ name: FigureReport.Name, _ note: String, isLevel: Bool = false,
             _ value: ([FigureReport.Row]) -> FigureReport.Value

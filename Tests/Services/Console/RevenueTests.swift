@@ -87,6 +87,10 @@ import Testing
             let page = try await console.get(path, cookie: cookie)
             #expect(page.text.contains("In USD by rates of the bank.") && page.text.contains("value=\"USD\""))
             #expect(try await console.get(path + "a", cookie: cookie).status == 422)
+            let numbers = try await console.get(path.replacingOccurrences(of: "/mrr", with: ""), cookie: cookie)
+            #expect(numbers.text.contains("<span class=\"value\">24.00 USD</span>"))
+            #expect(numbers.text.contains("Without a rate, and not added to it: JPY."))
+            #expect(numbers.text.contains("&amp;currency=USD\"") || numbers.text.contains("&currency=USD\""))
             let file = try await console.get(
                 path.replacingOccurrences(of: "mrr?", with: "mrr.csv?"), cookie: cookie)
             #expect(file.text.contains(",USD,") && !file.text.contains(",EUR,"))
