@@ -42,7 +42,8 @@ struct Problem: Error, Sendable {
     var headers = HTTPFields()
     /// Further members, each one JSON value.
     var members: [(name: String, json: [UInt8])] = []
-    /// Whether the same request may succeed once more is stored, as moments after an upload: its Idempotency-Key is free again.
+    /// Whether it had no effect and may succeed once other things are stored, as moments after an upload: its Idempotency-Key is free
+    /// again.
     var mayPass = false
 
     init(_ kind: Kind, _ detail: String, faults: [ValueFault] = [], headers: HTTPFields = HTTPFields()) {

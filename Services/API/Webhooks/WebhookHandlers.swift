@@ -84,10 +84,17 @@ struct WebhookHandlers: Sendable {
             let operation = try await ReplayWebhooks(
                 selection, to: id, most: Self.mostReplayed, on: connection)
             if request.isDryRun { return APIResponse(operation.plan) }
-            let count = try await operation.perform(on: connection, by: performer) { count in
-                request.commands(storing: Self.response(count))
+            do {
+                let count = try await operation.perform(on: connection, by: performer) { count in
+                    request.commands(storing: Self.response(count))
+                }
+                return Self.response(count)
+            } catch let error as OperationError where error.kind == .failed {
+                // An earlier replay waits.
+                var problem = Problem(error)
+                problem.mayPass = true
+                throw problem
             }
-            return Self.response(count)
         }
     }
 
