@@ -37,7 +37,11 @@ struct Housekeeping: Service {
         } catch let error where !(error is CancellationError) {
             // One that finds too many payloads for one statement would be repeated without end, and other erasures wait for it.
             logger.warning(
-                "Could not complete an erasure; retrying in ten minutes", metadata: ["error": "\(error)"])
+                """
+                Could not complete an erasure; retrying in ten minutes. Where that stays, erase the customer again by storekeeper \
+                customers erase, which has no limit of time: the table erased_account names the account as unswept_account
+                """,
+                metadata: ["error": "\(error)"])
             return
         }
         if swept > 0 { logger.notice("Interrupted erasures completed", metadata: ["accounts": "\(swept)"]) }
