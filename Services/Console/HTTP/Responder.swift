@@ -65,9 +65,9 @@ struct Responder: Sendable {
             return try await route.handler(asked)
         } catch {
             guard method == "POST", route.role != nil, let rejection = Rejection(error, of: asked),
-                let page = await page(showing: rejection, segments, asked)
+                let shown = await page(showing: rejection, segments, asked)
             else { throw error }
-            return page
+            return shown
         }
     }
 
