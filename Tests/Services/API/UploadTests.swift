@@ -68,6 +68,7 @@ import Testing
                     #expect(answer.status == 422 && answer.problem == "nothing-verified")
                     #expect(answer.accepted == 0 && answer.rejected.count == chunk.count)
                     #expect(answer.json?["finish"]?.bool == false && answer.json?["recorded"]?.bool == false)
+                    try Self.expectAsDescribed(answer, fixture.api)
                 }
             }
             #expect(try await fixture.entitlements(of: Self.account).access == "[]")
@@ -131,7 +132,14 @@ import Testing
             #expect(answer.json?["recorded"]?.bool == false && answer.json?["finish"]?.bool == false)
             let entitlements = answer.json?["answer"]?["entitlements"]?.elements ?? []
             #expect(entitlements.compactMap { $0["productId"]?.string } == ["com.example.reader.monthly"])
+            try Self.expectAsDescribed(answer, fixture.api)
         }
+    }
+
+    /// As the document says of an upload of transactions.
+    private static func expectAsDescribed(_ answer: RunningAPI.Answer, _ api: RunningAPI) throws {
+        let operation = try #require(api.document.operations.first { $0.id == "uploadTransactions" })
+        DocumentTests.expect(answer, isAs: try #require(operation.answers[answer.status]), operation, api)
     }
 
     @Test func `A dry run answers and records nothing`() async throws {
