@@ -12,10 +12,8 @@ extension FigureReportStore {
             ])
     }
 
-    /// Each sum of a day and cell is rounded once for each of its figures, so that reports by any dimensions add up to the same.
-    ///
-    /// A refund takes back its tax and its commission. Where there is no rate of the day, a sum stays in its own currency. A rate counts for the
-    /// days until the next one, at most seven.
+    /// A refund takes back its tax and its commission. What has no rate of the day stays in its own currency; a rate counts for the days until the
+    /// next one, at most seven. Amounts are added up exactly, and rounded once for each row, storefront, tax and commission.
     static let dailyCharges = Statement(
         "figure-report-daily-charges",
         unsafeSQL: """
@@ -36,38 +34,45 @@ extension FigureReportStore {
                 ) as rated
                 cross join generate_series(0, 6) as ahead
                 where rated.day + ahead < coalesce(next_day, 'infinity')
-            ), charged as (
-                select held.day, held.bundle_id, product_id, held.storefront, held.currency, period, offer, kind, amount, count,
-                    case kind when 'refund' then -1 when 'refundOfCharge' then 0 else 1 end as sign, trillionths,
-                    tax.rate is null as is_without_share,
-                    round(amount::numeric * coalesce(tax.rate, 0) / (100000 + coalesce(tax.rate, 0))) as tax,
-                    case when kind = 'loyalCharge' or step = 1 or coalesce(is_member, false) then 15 else 30 end as percent
+            ), daily as materialized (
+                select day, bundle_id, storefront, currency, kind, kind = 'loyalCharge' or step = 1 as is_loyal,
+                    case when 'product' = any ($5::text[]) then product_id else '' end as product_id,
+                    case when 'period' = any ($5::text[]) then period else '' end as period,
+                    case when 'offer' = any ($5::text[]) then offer else '' end as offer,
+                    sum(amount)::bigint as amount, sum(count)::bigint as count
                 from (
                     \(held("insight_day", "day", ("$3", "$7")))
                 ) as held
-                left join tax on tax.storefront = held.storefront and held.day >= tax.from_day and held.day < tax.until_day
-                left join membership on membership.bundle_id = held.bundle_id and held.day >= membership.from_day
-                    and held.day < membership.until_day
-                left join worth on worth.currency = held.currency and worth.day = held.day
-            ), figure as (
-                select date_trunc($4::text, day::timestamp) at time zone 'UTC' as span, figure.kind, bundle_id, product_id,
-                    storefront, period, offer, figure.count,
-                    case when trillionths is null then currency else $8::text end as currency,
-                    case when trillionths is null then figure.amount
-                        else round(figure.amount * trillionths / 1000000000000) end as amount
-                from charged
-                cross join lateral (
-                    values (case kind when 'loyalCharge' then 'charge' else kind end, amount::numeric, count),
-                        ('tax', sign * tax, 0),
-                        ('commission', sign * round((amount - tax) * percent / 100), 0),
-                        ('withoutTaxShare', case when is_without_share then sign * amount else 0 end, 0)
-                ) as figure (kind, amount, count)
+                group by 1, 2, 3, 4, 5, 6, 7, 8, 9
+            ), exact as (
+                select date_trunc($4::text, daily.day::timestamp) at time zone 'UTC' as span, daily.bundle_id, daily.storefront, kind,
+                    product_id, period, offer, tax.rate,
+                    case when trillionths is null then daily.currency else $8::text end as currency,
+                    case when is_loyal or coalesce(is_member, false) then 15 else 30 end as percent,
+                    round(sum(amount::numeric * coalesce(trillionths, 1000000000000)) / 1000000000000) as amount,
+                    sum(count) as count
+                from daily
+                left join tax on tax.storefront = daily.storefront and daily.day >= tax.from_day and daily.day < tax.until_day
+                left join membership on membership.bundle_id = daily.bundle_id and daily.day >= membership.from_day
+                    and daily.day < membership.until_day
+                left join worth on worth.currency = daily.currency and worth.day = daily.day
+                group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+            ), taxed as (
+                select *, round(amount * coalesce(rate, 0) / (100000 + coalesce(rate, 0))) as tax,
+                    case kind when 'refund' then -1 when 'refundOfCharge' then 0 else 1 end as sign
+                from exact
             )
             select span, kind, 0::bigint as step, \(cellNames), sum(amount)::bigint as amount, 0::bigint as revenuecat_amount,
                 0::bigint as purchases, sum(count)::bigint as count
             from (
-                select span, kind, \(cell("$5")), amount, count
-                from figure
+                select span, figure.kind, \(cell("$5")), figure.amount, figure.count
+                from taxed
+                cross join lateral (
+                    values (case kind when 'loyalCharge' then 'charge' else kind end, amount, count),
+                        ('tax', sign * tax, 0),
+                        ('commission', sign * round((amount - tax) * percent / 100), 0),
+                        ('withoutTaxShare', case when rate is null then sign * amount else 0 end, 0)
+                ) as figure (kind, amount, count)
             ) as figure
             group by span, kind, \(cellNames)
             order by span, \(cellNames), kind

@@ -171,7 +171,7 @@ import Testing
             #expect(
                 try await Self.lines(.proceeds, store, in: "USD").lines == [
                     "01 BRL 10000 0 0 3000 7000 10000", "01 USD 37370 14280 2090 4500 16500 0",
-                    "02 USD 12000 0 1916 1512 8572 0",
+                    "02 USD 12000 0 1916 1513 8571 0",
                 ])
         }
     }
