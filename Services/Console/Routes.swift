@@ -22,6 +22,7 @@ enum Routes {
         let sessions = SessionScreens(console: console)
         let insight = InsightScreen(console: console)
         let revenue = RevenueScreen(console: console)
+        let comparisons = ComparisonScreens(console: console)
         let revenuePurchases = RevenuePurchases(console: console)
         return Asset.all.map { asset in
             Route("GET", "/assets/\(asset.path)", nil) { _ in
@@ -79,6 +80,8 @@ enum Routes {
             Route("GET", "/revenue", .viewer, revenue.index),
             Route("GET", "/revenue/purchases", .viewer, revenuePurchases.show),
             Route("GET", "/revenue/{report}", .viewer, revenue.show),
+            Route("GET", "/compare", .viewer, comparisons.show),
+            Route("GET", "/compare/{uuid}", .viewer, comparisons.differences),
             Route("GET", "/insight", .viewer, insight.index),
             Route("GET", "/insight/{report}", .viewer, insight.show),
         ]
@@ -104,6 +107,7 @@ struct HelpPage: Sendable {
         Key(keys: "g then r", does: "Refund requests"),
         Key(keys: "g then m", does: "Revenue"),
         Key(keys: "g then i", does: "Insight"),
+        Key(keys: "g then x", does: "Compare"),
         Key(keys: "g then a", does: "Audit"),
     ]
 }

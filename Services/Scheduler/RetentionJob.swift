@@ -10,6 +10,7 @@ struct RetentionJob: Sendable {
     let overdue: OverdueStore
     let heartbeats: HeartbeatStore
     let usage: UsageReportStore
+    let comparisons: ComparisonStore
     let retention: RetentionStore
     let policy: RetentionPolicy
     let now: @Sendable () -> Date
@@ -18,6 +19,8 @@ struct RetentionJob: Sendable {
     /// Settled windows with their notifications.
     static let windowDays = 90.0
     static let canaryDays = 90.0
+    /// Comparisons with the system that an app moves from name customers.
+    static let comparisonDays = 90.0
     /// Longer than the longest billing retry, so that no purchase is requested twice.
     static let overdueDays = 400.0
     /// Longer than any outage of the scheduler, which reads heartbeats from its last plan.
@@ -30,6 +33,7 @@ struct RetentionJob: Sendable {
             "canaries": try await canaries.delete(requestedBefore: ago(Self.canaryDays)),
             "overdue": try await overdue.delete(noticedBefore: ago(Self.overdueDays)),
             "heartbeats": try await heartbeats.delete(before: ago(Self.heartbeatDays)),
+            "comparisons": try await comparisons.delete(startedBefore: ago(Self.comparisonDays)),
             // Reports are kept as long as the payloads of the requests that they were about.
             "usage": try await usage.delete(reportedBefore: ago(Double(policy.ledgerDays))),
         ]

@@ -97,6 +97,7 @@ struct SchedulerServices {
         let retentionJob = RetentionJob(
             windows: windows, canaries: CanaryStore(connection), overdue: OverdueStore(connection),
             heartbeats: HeartbeatStore(connection), usage: UsageReportStore(connection),
+            comparisons: ComparisonStore(connection),
             retention: RetentionStore(connection),
             policy: RetentionPolicy(ledgerDays: settings.ledgerDays, seenDays: settings.seenDays),
             now: context.clock.now, logger: context.logger)

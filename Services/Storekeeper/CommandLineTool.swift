@@ -29,7 +29,9 @@ struct CommandLineTool: ParsableCommand {
                 ]),
             CommandGroup(
                 name: "Recover and repair:",
-                subcommands: [Recover.self, Backfill.self, Import.self, Offsets.self, Rebuild.self, Retention.self]),
+                subcommands: [
+                    Recover.self, Backfill.self, Import.self, Compare.self, Offsets.self, Rebuild.self, Retention.self,
+                ]),
             CommandGroup(
                 name: "Call Apple's API:",
                 subcommands: [

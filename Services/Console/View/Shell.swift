@@ -34,7 +34,7 @@ struct Shell: Sendable {
         ("Overview", "/", "o"), ("Notifications", "/notifications", "n"), ("Dead letters", "/dead-letters", "d"),
         ("Coverage", "/coverage", "c"), ("Pipeline", "/pipeline", "p"), ("Webhooks", "/webhooks", "w"),
         ("Refund requests", "/refunds", "r"), ("Revenue", "/revenue", "m"), ("Insight", "/insight", "i"),
-        ("Audit", "/audit", "a"),
+        ("Compare", "/compare", "x"), ("Audit", "/audit", "a"),
     ]
 
     init(title: String, request: ConsoleRequest? = nil, done: String? = nil, now: Date) {

@@ -25,6 +25,8 @@ struct Templates: Sendable {
         ("webhooks", PackageResources.webhooks_mustache), ("webhook", PackageResources.webhook_mustache),
         ("refunds", PackageResources.refunds_mustache), ("refund", PackageResources.refund_mustache),
         ("chart-table", PackageResources.chart_table_mustache),
+        ("compare", PackageResources.compare_mustache),
+        ("compare-differences", PackageResources.compare_differences_mustache),
     ]
 
     let library: MustacheLibrary

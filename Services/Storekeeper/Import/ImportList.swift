@@ -41,6 +41,8 @@ struct ImportList {
         case grant
         /// A record without a purchase.
         case withoutPurchase
+        /// A record that says nothing about access, where it is compared.
+        case withoutAccess
     }
 
     /// What one record says.
@@ -70,54 +72,19 @@ struct ImportList {
     /// Reads a file as a stream; only what an import needs stays in memory.
     /// - Throws: `ValidationError` where the file is of no known form; `CommandError` where it cannot be read to its end.
     init(_ pieces: FilePieces, columns: ImportColumns? = nil, reader: ImportReader) throws {
-        var lines = SeparatedLines()
-        var values = SeparatedValues()
         var list: ImportList?
-        var header: [String] = []
-        var isJSON: Bool?
-        var isFirst = true
-
-        func take(_ line: [UInt8], _ number: Int) {
-            guard !line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r") })
-            else { return }
-            if list == nil { list = ImportList(.jsonLines, reader) }
-            list?.add(reader.entry(ofLine: line), number)
-        }
-        func take(_ record: SeparatedValues.Record) throws {
-            guard let shape = list?.shape else {
-                header = record.fields
-                list = ImportList(try ImportShape(header: header, columns: columns), reader)
-                return
+        try ImportFile(pieces: pieces, columns: columns).read { shape in
+            list = ImportList(shape, reader)
+        } each: { content, line in
+            guard let shape = list?.shape else { return }
+            switch content {
+            case .line(let bytes): list?.add(reader.entry(ofLine: bytes), line)
+            case .record(let record): list?.add(reader.entry(of: record, shape), line)
+            case .malformed(let reason): list?.add(.fault(reason), line)
             }
-            let entry =
-                record.fields.count == header.count
-                ? reader.entry(of: ImportRecord(record, header), shape)
-                : .fault("\(record.fields.count) fields, where the header has \(header.count)")
-            list?.add(entry, record.line)
-        }
-        do {
-            try pieces.read { piece in
-                let piece = isFirst ? piece.withoutMark : piece
-                isFirst = false
-                if isJSON == nil, columns == nil { isJSON = Self.isJSON(piece) }
-                if isJSON == true {
-                    for (number, line) in try lines.append(piece) { take(line, number) }
-                } else {
-                    for record in try values.append(piece) { try take(record) }
-                }
-            }
-            if isJSON == true, let (number, line) = lines.finish() { take(line, number) }
-            if isJSON != true, let record = try values.finish() { try take(record) }
-        } catch let fault as SeparatedValues.Fault {
-            throw CommandError("line \(fault.line) of \(pieces.path.escaped): \(fault.reason)")
         }
         guard let list else { throw ValidationError("\(pieces.path.escaped) is empty") }
         self = list
-    }
-
-    /// Whether a file begins with a JSON object.
-    private static func isJSON(_ piece: Data) -> Bool {
-        piece.first { !(UInt8(ascii: " ") == $0 || (9...13).contains($0)) } == UInt8(ascii: "{")
     }
 
     private mutating func add(_ entry: Entry, _ line: Int) {
@@ -152,9 +119,4 @@ extension ImportList.Row {
         for grant in other.grants where !grants.contains(grant) { grants.append(grant) }
         for alias in other.aliases where !aliases.contains(alias) { aliases.append(alias) }
     }
-}
-
-extension Data {
-    /// Without the byte order mark with which spreadsheets begin a file.
-    fileprivate var withoutMark: Data { starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self }
 }

@@ -84,7 +84,7 @@ package struct OperationPlan: Sendable, Equatable {
 extension ClosedRange where Bound: BinaryInteger {
     /// For an operation's limits of days.
     /// - Throws: `OperationError` where a number of days is outside of them.
-    func check(_ days: Bound) throws(OperationError) {
+    package func check(_ days: Bound) throws(OperationError) {
         guard contains(days) else {
             throw OperationError("\(days) days are out of range: give \(lowerBound) to \(upperBound)", .invalid("days"))
         }

@@ -13,7 +13,7 @@ public enum StorageStatements {
         + AccessEndStore.statements + coverage + recovery + api + console + webhooks
         + OwnershipStore.statements + PolicyApplication.statements + refunds + FigureStore.statements
         + FigureCheck.statements + FigureReportStore.statements + ExchangeRateStore.statements
-        + ProceedsTermsStore.statements + [
+        + ProceedsTermsStore.statements + ComparisonStore.statements + [
             SeenNotificationStore.claimFirst, SeenNotificationStore.owners, SeenNotificationStore.delete,
             SeenNotificationStore.countBefore,
             PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.remove,

@@ -25,7 +25,7 @@ struct SampleContents {
     static func fill(_ console: RunningConsole) async throws {
         try await console.withOwner { connection in
             let contents = SampleContents(connection: connection)
-            _ = try await contents.notification(
+            let bought = try await contents.notification(
                 "SUBSCRIBED", "INITIAL_BUY", purchase: purchase, from: -100, to: 864_000)
             _ = try await contents.notification("SUBSCRIBED", "INITIAL_BUY", purchase: ended, from: -9000, to: -1000)
             _ = try await contents.notification(
@@ -39,6 +39,7 @@ struct SampleContents {
             try await contents.deadLetters()
             try await contents.coverage()
             try await contents.webhooks()
+            try await contents.comparison(bought)
         }
     }
 
@@ -73,6 +74,34 @@ struct SampleContents {
         try await WebhookEndpointStore(connection).create(endpoint, audit: audit)
         let sequences = try await TimelineStore(connection).newest(50).map(\.id)
         _ = try await WebhookQueueStore(connection).enqueue(sequences, moving: [], at: now)
+    }
+
+    /// A comparison with more differences than a page shows, one with a hostile text.
+    private func comparison(_ decisive: UUID) async throws {
+        let store = ComparisonStore(connection)
+        var comparison = Comparison(
+            id: UUID(), environment: .production, bundleId: Self.app, source: "revenueCat",
+            takenAt: now.addingTimeInterval(-3600), startedAt: now.addingTimeInterval(-60))
+        let audit = OperatorAction(
+            actedAt: now, actor: "olga", operation: "compare", subject: "export.csv", reason: nil)
+        try await store.begin(comparison, audit: audit)
+        let account = UUID(uuidString: Self.account)
+        let unexplained = (0..<150).map { index in
+            ComparisonDifference(
+                customerId: "customer-\(index)", account: nil, entitlement: "pro",
+                ours: .init(hasAccess: false, until: nil),
+                others: .init(hasAccess: true, until: now), cause: .unexplained, line: index + 2)
+        }
+        try await store.add(
+            [
+                ComparisonDifference(
+                    customerId: Self.account, account: account, entitlement: Self.hostile,
+                    ours: .init(hasAccess: true, until: nil), others: .init(hasAccess: false, until: nil),
+                    cause: .otherOwner, reason: "transaction", purchase: Self.purchase, notificationUUID: decisive)
+            ] + unexplained, to: comparison.id)
+        comparison.counts.customers = 151
+        comparison.counts.causes = ["unexplained": 150, "otherOwner": 1]
+        try await store.finish(comparison, at: now.addingTimeInterval(-30))
     }
 
     func notification(

@@ -34,7 +34,8 @@ struct ImportReader: Sendable {
     typealias Entry = ImportList.Entry
     typealias Row = ImportList.Row
 
-    private struct Reason: Error {
+    /// Why a record cannot be used.
+    struct Reason: Error {
         var text: String
         init(_ text: String) { self.text = text }
     }
@@ -57,31 +58,41 @@ struct ImportReader: Sendable {
 // MARK: JSON lines
 
 extension ImportReader {
-    private static let members: Set = ["customerId", "appAccountToken", "originalTransactionId", "receipt"]
+    private static let members = Set(ImportColumns.Member.allCases.map(\.rawValue))
 
     /// What a JSON line says.
     func entry(ofLine line: [UInt8]) -> Entry {
         do throws(Reason) { return .row(try row(ofLine: line)) } catch { return .fault(error.text) }
     }
 
-    private func row(ofLine line: [UInt8]) throws(Reason) -> Row {
+    /// The object of a line, with known members alone.
+    func object(ofLine line: [UInt8]) throws(Reason) -> JSONValue {
         guard let json = try? JSONDocument(line).root, json.kind == .object else { throw Reason("not a JSON object") }
         if let other = json.members.map(\.key).first(where: { !Self.members.contains($0) }) {
             throw Reason("unknown member \(other.escaped); known are \(Self.members.sorted().joined(separator: ", "))")
         }
+        return json
+    }
+
+    private func row(ofLine line: [UInt8]) throws(Reason) -> Row {
+        let json = try object(ofLine: line)
         var row = Row(line: 0, customerId: try customerId(json["customerId"]?.string))
         if let value = json["appAccountToken"] { row.appAccountToken = try token(value.string) }
         if let id = json["originalTransactionId"] {
             row.originalTransactionIds.append(try transactionId(id.string, "originalTransactionId"))
         }
         if let receipt = json["receipt"] {
-            let bytes = receipt.kind == .object ? Array(receipt.rawBytes) : receipt.unescapedBytes ?? []
-            add(try purchases(ofReceipt: bytes), to: &row)
+            add(try purchases(ofReceipt: Self.bytes(ofReceipt: receipt)), to: &row)
         }
         return row
     }
 
-    private func customerId(_ text: String?) throws(Reason) -> String {
+    /// A receipt in base64, or a stored answer as text or as an object.
+    static func bytes(ofReceipt receipt: JSONValue) -> [UInt8] {
+        receipt.kind == .object ? Array(receipt.rawBytes) : receipt.unescapedBytes ?? []
+    }
+
+    func customerId(_ text: String?) throws(Reason) -> String {
         guard let text, (1...255).contains(text.utf8.count) else {
             throw Reason("customerId is missing, or does not have 1 to 255 bytes")
         }
@@ -93,7 +104,7 @@ extension ImportReader {
         return uuid
     }
 
-    private func transactionId(_ text: String?, _ name: String) throws(Reason) -> String {
+    func transactionId(_ text: String?, _ name: String) throws(Reason) -> String {
         guard let text, text.isTransactionId else { throw Reason("\(name) is not a text of digits") }
         return text
     }
@@ -116,12 +127,8 @@ extension ImportReader {
             try check(contents.bundleId)
             return contents.originalTransactionIds
         }
-        guard let answer = try? JSONDocument(bytes).root else { throw Reason("unusable receipt: not JSON") }
+        let answer = try answer(ofVerifyReceipt: bytes)
         let receipt = answer["receipt"]
-        try check(receipt?["bundle_id"]?.string ?? receipt?["bid"]?.string)
-        if let name = answer["environment"]?.string, name != environment.rawValue {
-            throw Reason("the answer of verifyReceipt is of \(name.escaped)")
-        }
         // Renewals of one purchase have its id again. Before iOS 7 the newest transaction stood where the list stands.
         let transactions = [receipt?["in_app"], answer["latest_receipt_info"]].compactMap(\.self).flatMap { list in
             list.kind == .object ? [list] : list.elements
@@ -134,6 +141,17 @@ extension ImportReader {
         }
         guard !ids.isEmpty else { throw Reason("the answer of verifyReceipt has no purchases") }
         return ids
+    }
+
+    /// An answer of Apple's verifyReceipt about the app in the environment.
+    func answer(ofVerifyReceipt bytes: [UInt8]) throws(Reason) -> JSONValue {
+        guard let answer = try? JSONDocument(bytes).root else { throw Reason("unusable receipt: not JSON") }
+        let receipt = answer["receipt"]
+        try check(receipt?["bundle_id"]?.string ?? receipt?["bid"]?.string)
+        if let name = answer["environment"]?.string, name != environment.rawValue {
+            throw Reason("the answer of verifyReceipt is of \(name.escaped)")
+        }
+        return answer
     }
 
     private func check(_ other: String?) throws(Reason) {
@@ -158,15 +176,10 @@ extension ImportReader {
 
     /// https://www.revenuecat.com/docs/integrations/scheduled-data-exports
     private func revenueCat(_ record: ImportRecord) throws(Reason) -> Entry {
-        let isSandbox = record["is_sandbox"].map { ["true", "t", "1"].contains($0.lowercased()) } ?? false
-        guard isSandbox == (environment == .sandbox) else { return .skipped(.otherEnvironment) }
-        // An id that RevenueCat made is known to its SDK alone; the other one is the developer's.
-        let original = record["rc_original_app_user_id"]
-        let latest = record["rc_last_seen_app_user_id_alias"]
-        let ids = [latest, original].compactMap(\.self)
-        let id = ids.first { !Self.isAnonymous($0) } ?? ids.first
-        var row = Row(line: 0, customerId: try customerId(id))
-        row.aliases = ids.filter { $0 != row.customerId }
+        guard Self.isOfSandbox(record) == (environment == .sandbox) else { return .skipped(.otherEnvironment) }
+        let (id, aliases) = try revenueCatCustomer(record)
+        var row = Row(line: 0, customerId: id)
+        row.aliases = aliases
         switch record["store"] {
         case "app_store", "mac_app_store":
             guard let id = record["original_store_transaction_id"] ?? record["store_transaction_id"] else {
@@ -182,11 +195,25 @@ extension ImportReader {
         return .row(row)
     }
 
+    static func isOfSandbox(_ record: ImportRecord) -> Bool {
+        record["is_sandbox"].map { ["true", "t", "1"].contains($0.lowercased()) } ?? false
+    }
+
+    /// The customer's id, and others of the record.
+    func revenueCatCustomer(_ record: ImportRecord) throws(Reason) -> (id: String, aliases: [String]) {
+        // An id that RevenueCat made is known to its SDK alone; the other one is the developer's.
+        let original = record["rc_original_app_user_id"]
+        let latest = record["rc_last_seen_app_user_id_alias"]
+        let ids = [latest, original].compactMap(\.self)
+        let id = try customerId(ids.first { !Self.isAnonymous($0) } ?? ids.first)
+        return (id, ids.filter { $0 != id })
+    }
+
     private func revenueCatGrants(_ record: ImportRecord) throws(Reason) -> [ImportList.Grant] {
         guard record["refunded_at"] == nil else { return [] }
         var end: Date?
         if let text = record["effective_end_time"] ?? record["end_time"] {
-            guard let date = Self.date(text) else {
+            guard let date = FileDate.date(text) else {
                 throw Reason("effective_end_time \(text.prefix(40).description.escaped) is no time")
             }
             guard date > now else { return [] }
@@ -196,7 +223,7 @@ extension ImportReader {
         return Self.list(record["entitlement_identifiers"]).map { ImportList.Grant(entitlement: $0, endsAt: end) }
     }
 
-    private static let longestGrant = 50 * 365.25 * 86_400
+    static let longestGrant = 50 * 365.25 * 86_400
 
     /// https://adapty.io/docs/s3-exports
     private func adapty(_ record: ImportRecord) throws(Reason) -> Entry {
@@ -212,14 +239,8 @@ extension ImportReader {
 
     static func isAnonymous(_ id: String) -> Bool { id.hasPrefix("$RCAnonymousID:") }
 
-    /// `2026-01-31 12:00:00`, in UTC, with or without fractions, or as ISO 8601 has it.
-    private static func date(_ text: String) -> Date? {
-        let iso = text.replacing(" UTC", with: "").replacing(" ", with: "T")
-        return TimeArgument.date(iso.hasSuffix("Z") || iso.count <= 10 ? iso : iso + "Z")
-    }
-
     /// A JSON array of texts, or texts with commas between them.
-    private static func list(_ text: String?) -> [String] {
+    static func list(_ text: String?) -> [String] {
         guard let text else { return [] }
         if let array = try? JSONDocument(Array(text.utf8)).root, array.kind == .array {
             return array.elements.compactMap(\.string)

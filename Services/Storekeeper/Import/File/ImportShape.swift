@@ -12,6 +12,16 @@ enum ImportShape: Sendable, Equatable {
     /// Named columns.
     case mapped(ImportColumns)
 
+    /// The name of the source in comparisons.
+    var source: String {
+        switch self {
+        case .jsonLines: "jsonLines"
+        case .revenueCat: "revenueCat"
+        case .adapty: "adapty"
+        case .mapped: "columns"
+        }
+    }
+
     /// In the summary.
     var name: String {
         switch self {
@@ -57,6 +67,8 @@ struct ImportColumns: ExpressibleByArgument, Sendable, Equatable {
     /// A member of a JSON line.
     enum Member: String, CaseIterable, Sendable {
         case customerId, appAccountToken, originalTransactionId, receipt
+        // For compare alone.
+        case productId, entitlement, expiresAt
     }
 
     static let example = "customerId=COLUMN,originalTransactionId=COLUMN"

@@ -37,7 +37,8 @@ declare
         'coverage', 'coverage_day', 'recovery_window', 'recovery_page', 'recovery_item', 'canary', 'send_attempt',
         'send_attempt_result', 'recovery_answer', 'postponed_request', 'customer', 'manual_grant', 'cancellation', 'loyalty',
         'entitlement_definition', 'account_app', 'customer_consent', 'purchase_transfer', 'shared_account_notice',
-        'console_secret', 'webhook_endpoint', 'webhook_health', 'webhook_queue', 'webhook_delivery', 'webhook_attempt'];
+        'console_secret', 'webhook_endpoint', 'webhook_health', 'webhook_queue', 'webhook_delivery', 'webhook_attempt',
+        'comparison', 'comparison_difference'];
     -- What a webhook is made of, and where it goes.
     webhooks_reads constant text[] := array[
         'schema_migration', 'consumer_position', 'timeline', 'notification', 'transaction', 'subscription', 'purchase_account',
@@ -246,6 +247,10 @@ begin
             ('storekeeper_operator', 'update (as_of)', array['insight_position']),
             -- For storekeeper insight rates, taxes and small-business.
             ('storekeeper_operator', 'insert, update', array['exchange_rate', 'tax_share', 'small_business']),
+            -- For storekeeper compare, and the retention of its results.
+            ('storekeeper_operator', 'insert, update (finished_at, counts), delete', array['comparison']),
+            ('storekeeper_operator', 'insert', array['comparison_difference']),
+            ('storekeeper_scheduler', 'delete', array['comparison', 'comparison_difference']),
             -- For storekeeper webhooks.
             ('storekeeper_operator', 'insert, update, delete', array['webhook_endpoint']),
             ('storekeeper_operator', 'insert, update', array['webhook_health']),

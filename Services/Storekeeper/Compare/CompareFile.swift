@@ -1,0 +1,120 @@
+import Commands
+import Foundation
+import Operations
+import Storage
+
+/// What is compared at once: a file, or files that belong together.
+struct CompareFile {
+    var paths: [String]
+    var shape: ImportShape
+    /// The moment of the newest of them.
+    var takenAt: Date
+
+    /// - Parameter takenAt: nil: when the file was last written.
+    /// - Throws: as ``ImportFile/read(begin:each:)``.
+    init(_ path: String, columns: ImportColumns?, takenAt: Date? = nil) throws {
+        paths = [path]
+        shape = try ImportFile(pieces: FilePieces(path: path), columns: columns).shape()
+        guard let date = try takenAt ?? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+        else { throw CommandError("\(path.escaped) has no time of its last change: give --taken-at") }
+        self.takenAt = Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
+    }
+
+    /// The files of a directory, the oldest first. Those of Adapty hold the events of a day each, and are read as one; of the others each
+    /// has all customers.
+    static func all(in directory: String, columns: ImportColumns?) throws -> [CompareFile] {
+        let names: [String]
+        do { names = try FileManager.default.contentsOfDirectory(atPath: directory) } catch {
+            throw CommandError("the directory \(directory.escaped) cannot be read: check the name and its permissions")
+        }
+        let isMade = { (name: String) in
+            name.hasPrefix(".") || name.hasSuffix(".outcomes") || name.hasSuffix(".progress")
+        }
+        let files = try names.filter { !isMade($0) }.sorted().map { name in
+            try CompareFile((directory as NSString).appendingPathComponent(name), columns: columns)
+        }
+        var joined: [CompareFile] = []
+        for file in files {
+            if file.shape == .adapty, let place = joined.firstIndex(where: { $0.shape == .adapty }) {
+                joined[place].paths += file.paths
+                joined[place].takenAt = max(joined[place].takenAt, file.takenAt)
+            } else {
+                joined.append(file)
+            }
+        }
+        return joined.sorted { $0.takenAt < $1.takenAt }
+    }
+}
+
+/// What was read of a file, to be compared.
+final class CompareContents {
+    /// Lines that are listed; the others are counted.
+    static let listedFaults = 1000
+
+    let buckets: CustomerBuckets
+    private(set) var counts = Comparison.Counts()
+    private(set) var faults: [Fault] = []
+    /// Purchases of the App Store that the file names.
+    private(set) var purchases: Set<UInt64> = []
+
+    /// A line that cannot be used, and why.
+    struct Fault: Encodable, Sendable {
+        var file: String
+        var line: Int
+        var reason: String
+    }
+
+    /// - Parameter progress: is told the number of records.
+    /// - Throws: as ``ImportFile/read(begin:each:)``.
+    init(_ file: CompareFile, columns: ImportColumns?, reader: ImportReader, progress: (Int) -> Void) throws {
+        buckets = try CustomerBuckets()
+        for path in file.paths {
+            try ImportFile(pieces: FilePieces(path: path), columns: columns).read { shape in
+                guard shape == file.shape else { throw CommandError("\(path.escaped) is of another kind than it was") }
+            } each: { content, line in
+                let entry =
+                    switch content {
+                    case .line(let bytes): reader.access(ofLine: bytes, line: line)
+                    case .record(let record): reader.access(of: record, line: line, file.shape)
+                    case .malformed(let reason): AccessEntry.fault(reason)
+                    }
+                try add(entry, path, line)
+                if (counts.records + counts.invalid) % 10_000 == 0 { progress(counts.records) }
+            }
+        }
+    }
+
+    private func add(_ entry: AccessEntry, _ path: String, _ line: Int) throws {
+        switch entry {
+        case .fault(let reason):
+            counts.invalid += 1
+            if faults.count < Self.listedFaults { faults.append(Fault(file: path, line: line, reason: reason)) }
+            return
+        case .skipped(let skip): counts.skipped[skip.rawValue, default: 0] += 1
+        case .records(let customer, let aliases, let records):
+            for record in records {
+                if let purchase = record.purchase { purchases.insert(Self.key(purchase)) }
+                try buckets.add(record, of: customer, aliases: aliases)
+            }
+        }
+        counts.records += 1
+    }
+
+    /// Of an original transaction id, a text of digits.
+    static func key(_ purchase: String) -> UInt64 { UInt64(purchase) ?? purchase.digest }
+}
+
+extension ImportFile {
+    /// What the file is, by its beginning.
+    /// - Throws: as ``read(begin:each:)``.
+    func shape() throws -> ImportShape {
+        struct Found: Error { var shape: ImportShape }
+        do {
+            try read { shape in
+                throw Found(shape: shape)
+            } each: { _, _ in
+            }
+        } catch let found as Found { return found.shape }
+        throw CommandError("\(pieces.path.escaped) is empty")
+    }
+}

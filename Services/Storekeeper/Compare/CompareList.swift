@@ -1,0 +1,107 @@
+import ArgumentParser
+import Commands
+import Contracts
+import Foundation
+import Operations
+import Storage
+
+/// `storekeeper compare list`: the differences of a comparison.
+struct CompareList: Subcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the differences of a comparison.",
+        discussion: """
+            Of the newest comparison of the app, or of the newest one of a day. Column purchase: the original transaction id, for \
+            storekeeper events purchase; notification: the one that decided, for storekeeper events show.
+
+            Examples:
+              storekeeper compare list --app com.example.app --cause unexplained
+              storekeeper compare list --app com.example.app --day 2026-11-20 --limit 1000 --json
+            """)
+
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var output: OutputOptions
+
+    @Option(help: "Bundle id of the app.")
+    var app: String
+
+    @Option(help: "Environment of the App Store (default: Production).")
+    var environment = StoreEnvironment.production
+
+    @Option(help: "Day, in UTC, of the moment of the file: \(TimeArgument.help) (default: the newest comparison).")
+    var day: TimeArgument?
+
+    @Option(help: "\(ComparisonCause.allCases.map(\.rawValue).joined(separator: ", ")) (default: all).")
+    var cause: ComparisonCause?
+
+    @OptionGroup var limits: LimitOptions
+
+    func run(in context: CommandContext) async throws {
+        let store = ComparisonStore(try database.connection(for: "compare", in: context))
+        let now = context.now()
+        let range: Range<Date>
+        if let day {
+            let start = (day.date(now: now).timeIntervalSince1970 / 86_400).rounded(.down) * 86_400
+            range = Date(timeIntervalSince1970: start)..<Date(timeIntervalSince1970: start + 86_400)
+        } else {
+            range = Date(timeIntervalSince1970: 0)..<now.addingTimeInterval(86_400)
+        }
+        guard let comparison = try await store.finished(of: app, in: environment, within: range).last else {
+            throw CommandError(
+                "no comparison of \(app.escaped) in \(environment.rawValue) is stored: storekeeper compare FILE makes one"
+            )
+        }
+        if !output.json {
+            context.print("\(comparison.source) of \(comparison.takenAt.text):")
+        }
+        try output.list(
+            try await store.differences(of: comparison.id, cause: cause, limit: limits.limit).map(Row.init),
+            none: "No differences.", in: context)
+    }
+
+    /// A difference.
+    private struct Row: ListedRow {
+        static let columns: [TextTable.Column] = [
+            "customer", "entitlement", "here", "there", "cause", "purchase", "notification", .number("line"),
+        ]
+
+        var customerId: String
+        var appAccountToken: String?
+        var entitlement: String
+        /// Until when there is access: a moment, `noEnd` or `none`.
+        var here: String
+        var there: String
+        var cause: String
+        /// Of the access period here.
+        var reason: String?
+        var originalTransactionId: String?
+        var notificationUUID: String?
+        /// Of the file; null where it does not name the customer.
+        var line: Int?
+
+        init(_ difference: ComparisonDifference) {
+            customerId = difference.customerId
+            appAccountToken = difference.account?.uuidString.lowercased()
+            entitlement = difference.entitlement
+            here = difference.ours.text
+            there = difference.others.text
+            cause = difference.cause.rawValue
+            reason = difference.reason
+            originalTransactionId = difference.purchase
+            notificationUUID = difference.notificationUUID?.uuidString.lowercased()
+            line = difference.line
+        }
+
+        var cells: [String] {
+            [
+                customerId, entitlement, here, there, cause, originalTransactionId ?? "–", notificationUUID ?? "–",
+                line.map { "\($0)" } ?? "–",
+            ]
+        }
+    }
+}
+
+extension ComparisonDifference.Side {
+    fileprivate var text: String { hasAccess ? until?.text ?? "noEnd" : "none" }
+}
+
+extension ComparisonCause: ExpressibleByArgument {}

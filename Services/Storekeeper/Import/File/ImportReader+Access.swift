@@ -1,0 +1,185 @@
+import AppStore
+import Contracts
+import Foundation
+import Operations
+import StrictJSON
+
+/// What a record says of access, for a comparison.
+enum AccessEntry: Equatable {
+    /// Records of one customer.
+    case records(customerId: String, aliases: [String], [IncumbentRecord])
+    case skipped(ImportList.Skip)
+    /// Why it cannot be used.
+    case fault(String)
+}
+
+extension ImportReader {
+    /// What a record says of access.
+    /// - Parameter line: its number, from 1.
+    func access(of record: ImportRecord, line: Int, _ shape: ImportShape) -> AccessEntry {
+        do throws(Reason) {
+            switch shape {
+            case .jsonLines: return .skipped(.withoutAccess)
+            case .revenueCat: return try revenueCatAccess(record, line)
+            case .adapty: return try adaptyAccess(record, line)
+            case .mapped(let columns):
+                func text(_ member: ImportColumns.Member) -> String? { columns.names[member].flatMap { record[$0] } }
+                let receipt = try text(.receipt).map { (text) throws(Reason) in
+                    try receiptAccess(Array(text.utf8), line)
+                }
+                return try ownAccess(text, entitlements: Self.list(text(.entitlement)), receipt: receipt, line)
+            }
+        } catch {
+            return .fault(error.text)
+        }
+    }
+
+    /// What a JSON line says of access.
+    func access(ofLine bytes: [UInt8], line: Int) -> AccessEntry {
+        do throws(Reason) {
+            let json = try object(ofLine: bytes)
+            let receipt = try json["receipt"].map { (receipt) throws(Reason) in
+                try receiptAccess(Self.bytes(ofReceipt: receipt), line)
+            }
+            let entitlement = json["entitlement"]
+            let names = entitlement?.elements.compactMap(\.string) ?? []
+            return try ownAccess(
+                { json[$0.rawValue]?.string },
+                entitlements: names.isEmpty ? [entitlement?.string].compactMap(\.self) : names, receipt: receipt, line)
+        } catch {
+            return .fault(error.text)
+        }
+    }
+
+    private func moment(_ text: String?, _ name: String) throws(Reason) -> Date? {
+        guard let text else { return nil }
+        guard let date = FileDate.date(text) else {
+            throw Reason("\(name) \(text.prefix(40).description.escaped) is no time")
+        }
+        // Access for life ends in two centuries at RevenueCat.
+        return date.timeIntervalSince(now) > Self.longestGrant ? nil : date
+    }
+}
+
+// MARK: Own tables
+
+extension ImportReader {
+    /// - Parameter receipt: what a receipt of the row says; nil where it has none.
+    private func ownAccess(
+        _ text: (ImportColumns.Member) -> String?, entitlements: [String], receipt: [IncumbentRecord]?, _ line: Int
+    ) throws(Reason) -> AccessEntry {
+        let customer = try customerId(text(.customerId))
+        if let receipt, !receipt.isEmpty { return .records(customerId: customer, aliases: [], receipt) }
+        guard let end = text(.expiresAt) else { return .skipped(.withoutAccess) }
+        var record = IncumbentRecord(line: line, store: .appStore)
+        if let id = text(.originalTransactionId) {
+            record.purchase = try transactionId(id, "originalTransactionId")
+        }
+        record.product = text(.productId)
+        record.entitlements = entitlements
+        guard record.product != nil || !entitlements.isEmpty else { return .skipped(.withoutAccess) }
+        record.endsAt = end == "never" ? nil : try moment(end, "expiresAt")
+        return .records(customerId: customer, aliases: [], [record])
+    }
+
+    /// What a stored answer of verifyReceipt says of access; nothing for a receipt in base64, which says nothing of renewals since.
+    private func receiptAccess(_ bytes: [UInt8], _ line: Int) throws(Reason) -> [IncumbentRecord] {
+        guard bytes.first == UInt8(ascii: "{") else { return [] }
+        let answer = try answer(ofVerifyReceipt: bytes)
+        guard let list = answer["latest_receipt_info"] ?? answer["receipt"]?["in_app"] else { return [] }
+        func date(_ value: JSONValue?) -> Date? {
+            (value?.string.flatMap(Double.init) ?? value?.double).map { Date(timeIntervalSince1970: $0 / 1000) }
+        }
+        let graces = (answer["pending_renewal_info"]?.elements ?? []).reduce(into: [String: Date]()) {
+            graces, renewal in
+            guard let id = renewal["original_transaction_id"]?.string else { return }
+            graces[id] = date(renewal["grace_period_expires_date_ms"])
+        }
+        var records: [IncumbentRecord] = []
+        for transaction in list.kind == .object ? [list] : list.elements {
+            guard let id = transaction["original_transaction_id"]?.string else { continue }
+            var record = IncumbentRecord(line: line, store: .appStore)
+            record.purchase = try transactionId(id, "original_transaction_id")
+            record.identity = transaction["transaction_id"]?.string ?? ""
+            record.product = transaction["product_id"]?.string
+            record.startsAt = date(transaction["purchase_date_ms"])
+            record.endsAt = date(transaction["expires_date_ms"])
+            record.refundedAt = date(transaction["cancellation_date_ms"])
+            record.isShared = transaction["in_app_ownership_type"]?.string == "FAMILY_SHARED"
+            if let grace = graces[id], let end = record.endsAt, grace > end {
+                record.graceEndsAt = grace
+                record.endsAt = grace
+            }
+            records.append(record)
+        }
+        return records
+    }
+}
+
+// MARK: Exports
+
+extension ImportReader {
+    /// https://www.revenuecat.com/docs/integrations/scheduled-data-exports
+    private func revenueCatAccess(_ fields: ImportRecord, _ line: Int) throws(Reason) -> AccessEntry {
+        let isSandbox = Self.isOfSandbox(fields)
+        guard isSandbox || environment != .sandbox else { return .skipped(.otherEnvironment) }
+        let (customer, aliases) = try revenueCatCustomer(fields)
+        let store: IncumbentRecord.Store
+        switch fields["store"] {
+        case "app_store", "mac_app_store": store = .appStore
+        case "promotional": store = .byHand
+        default: store = .other
+        }
+        var record = IncumbentRecord(line: line, store: store)
+        record.isSandbox = isSandbox && environment != .sandbox
+        record.identity = fields["store_transaction_id"] ?? ""
+        if store == .appStore, !record.isSandbox {
+            guard let id = fields["original_store_transaction_id"] ?? fields["store_transaction_id"] else {
+                return .skipped(.withoutPurchase)
+            }
+            record.purchase = try transactionId(id, "original_store_transaction_id")
+        }
+        record.product = fields["product_identifier"]
+        record.entitlements = Self.list(fields["entitlement_identifiers"])
+        record.startsAt = try moment(fields["start_time"], "start_time")
+        record.graceEndsAt = try moment(fields["grace_period_end_time"], "grace_period_end_time")
+        let end = try moment(fields["end_time"], "end_time")
+        record.endsAt =
+            if let effective = fields["effective_end_time"] {
+                try moment(effective, "effective_end_time")
+            } else {
+                [end, record.graceEndsAt].compactMap(\.self).max()
+            }
+        record.refundedAt = try moment(fields["refunded_at"], "refunded_at")
+        record.isShared = fields["ownership_type"] == "FAMILY_SHARED"
+        return .records(customerId: customer, aliases: aliases, [record])
+    }
+
+    /// https://adapty.io/docs/s3-exports
+    private func adaptyAccess(_ fields: ImportRecord, _ line: Int) throws(Reason) -> AccessEntry {
+        let isSandbox = fields["environment"] != StoreEnvironment.production.rawValue
+        guard isSandbox || environment != .sandbox else { return .skipped(.otherEnvironment) }
+        guard let purchase = fields["original_transaction_id"] else { return .skipped(.withoutPurchase) }
+        // Without a developer's id Adapty's own names the customer.
+        let ids = [fields["customer_user_id"], fields["profile_id"]].compactMap(\.self)
+        let customer = try customerId(ids.first)
+        let store: IncumbentRecord.Store = fields["store"] == "app_store" ? .appStore : .other
+        var record = IncumbentRecord(line: line, store: store)
+        record.isSandbox = isSandbox && environment != .sandbox
+        if store == .appStore, !record.isSandbox {
+            record.purchase = try transactionId(purchase, "original_transaction_id")
+        }
+        let event = fields["event_type"] ?? ""
+        // A file has events: of each purchase the newest says how long the access is.
+        record.identity = purchase
+        record.version = try moment(fields["event_datetime"], "event_datetime")
+        record.product = fields["product_id"]
+        record.endsAt = try moment(fields["subscription_expires_at"], "subscription_expires_at")
+        guard record.endsAt != nil || event.hasPrefix("non_subscription") || event.hasSuffix("refunded") else {
+            return .skipped(.withoutAccess)
+        }
+        if event.hasSuffix("refunded") { record.refundedAt = record.version ?? now }
+        if event == "entered_grace_period" { record.graceEndsAt = record.endsAt }
+        return .records(customerId: customer, aliases: Array(ids.dropFirst()), [record])
+    }
+}

@@ -1,0 +1,333 @@
+import Contracts
+import Foundation
+import Operations
+import Postgres
+import Storage
+import TestSupport
+import Testing
+
+@testable import Storekeeper
+
+/// Another system's file beside the access that the real ledger gives.
+@Suite(.serialized) struct CompareTests {
+    private static let app = CoverageStore.App(.production, ComparedLedger.app)
+
+    /// A migrated database with the ledger, and its file.
+    private static func use(
+        _ ledger: ComparedLedger = .withAllCauses(), seed: UInt64 = 1,
+        _ body: (PostgresConfiguration, PostgresConnection, TemporaryDirectory) async throws -> Void
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            try await ledger.apply(to: connection, seed: seed)
+            try await ledger.grant("vip", to: "granted", connection)
+            try write(ledger.records, to: directory.url("export.csv"))
+            try await body(database, connection, directory)
+        }
+    }
+
+    private static func write(_ lines: [String], to url: URL, at moment: Date = ComparedLedger.moment) throws {
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: url)
+        try FileManager.default.setAttributes([.modificationDate: moment], ofItemAtPath: url.path)
+    }
+
+    private static func run(
+        _ database: PostgresConfiguration, _ arguments: String..., now: Date = ComparedLedger.now
+    ) async -> CommandOutcome {
+        await CommandOutcome.of(
+            ["compare"] + arguments + ["--app", ComparedLedger.app], environment: database.environment, now: now)
+    }
+
+    /// Compares with an Apple that has no purchase beside those of the ledger.
+    private static func compare(
+        _ path: String, _ connection: PostgresConnection, into id: UUID = UUID()
+    ) async throws -> Comparison.Counts {
+        let file = try CompareFile(path, columns: nil)
+        let contents = try CompareContents(
+            file, columns: nil,
+            reader: ImportReader(bundleId: app.bundleId, environment: app.environment, now: file.takenAt)
+        ) { _ in }
+        let comparison = Comparison(
+            id: id, environment: app.environment, bundleId: app.bundleId, source: file.shape.source,
+            takenAt: file.takenAt, startedAt: ComparedLedger.now)
+        let store = ComparisonStore(connection)
+        try await store.begin(
+            comparison,
+            audit: OperatorAction(
+                actedAt: ComparedLedger.now, actor: "ann", operation: "compare", subject: "a file", reason: nil))
+        let purchases = contents.purchases
+        let operation = CompareAccess(
+            comparison, definitions: try await EntitlementDefinitionStore(connection).current(),
+            isNamed: { purchases.contains(CompareContents.key($0)) }, asksApple: { _ in false })
+        var bucket = 0
+        let total = try await operation.compareAll(on: [connection]) {
+            defer { bucket += 1 }
+            return try contents.buckets.customers(of: bucket)
+        } progress: { _, _ in
+        }
+        var finished = comparison
+        finished.counts = contents.counts
+        finished.counts.add(total.counts)
+        try await store.finish(finished, at: ComparedLedger.now)
+        return finished.counts
+    }
+
+    @Test(arguments: 1...6 as ClosedRange<UInt64>)
+    func `Every cause is found, in whichever order the notifications arrived`(seed: UInt64) async throws {
+        let ledger = ComparedLedger.withAllCauses()
+        try await Self.use(ledger, seed: seed) { _, connection, directory in
+            let id = UUID()
+            let counts = try await Self.compare(directory.path("export.csv"), connection, into: id)
+            let found = try await ComparisonStore(connection).differences(of: id, cause: nil, limit: 1000)
+            #expect(
+                found.map { "\($0.customerId) \($0.entitlement) \($0.cause.rawValue)" }.sorted() == ledger.expected)
+            #expect(counts.equal == 2 && counts.entitlements == counts.equal + ledger.expected.count)
+            #expect(counts.causes.values.reduce(0, +) == ledger.expected.count)
+            #expect(Set(counts.causes.keys) == Set(ComparisonCause.allCases.map(\.rawValue)), "each cause occurs")
+            #expect(counts.notInFile == 3 && counts.invalid == 0)
+            // Each names its purchase, and the notification that decided, where one did.
+            let without: Set<ComparisonCause> = [.grantByHand, .otherStore, .sandbox]
+            for difference in found {
+                #expect((difference.purchase == nil) == without.contains(difference.cause), "\(difference)")
+                let isDecided = difference.notificationUUID != nil
+                #expect(isDecided != (without.union([.unknownToApple]).contains(difference.cause)), "\(difference)")
+                if let uuid = difference.notificationUUID {
+                    let decisive = try #require(ledger.entries.first { $0.notificationUUID == uuid })
+                    #expect(decisive.originalTransactionId == difference.purchase, "\(difference)")
+                }
+            }
+            let types = Dictionary(
+                found.compactMap { difference in
+                    let entry = ledger.entries.first { $0.notificationUUID == difference.notificationUUID }
+                    return entry.map { (difference.customerId, $0.notificationType) }
+                }, uniquingKeysWith: { first, _ in first })
+            #expect(types["full"] == "REFUND" && types["prorated"] == "REFUND" && types["shared"] == "REVOKE")
+            #expect(types["reversed"] == "REFUND_REVERSED" && types["retry"] == "DID_FAIL_TO_RENEW")
+            #expect(types["grace"] == "DID_FAIL_TO_RENEW")
+        }
+    }
+
+    @Test func `compare prints what was found, lists it, and replaces an earlier comparison of the file`() async throws
+    {
+        let ledger = ComparedLedger.withAllCauses()
+        try await Self.use(ledger) { database, connection, directory in
+            let file = directory.path("export.csv")
+            let first = await Self.run(database, file, "--ask", "0", "--json")
+            #expect(first.code == 1, "something is unexplained: \(first.errorOutput)")
+            let summary: [String: Int] = try Self.numbers(first)
+            #expect(summary["unexplained"] == 3 && summary["notInFile"] == 3 && summary["invalid"] == 0)
+            let text = await Self.run(database, file, "--ask", "0")
+            #expect(text.text.contains("3 unexplained") && text.text.contains("2 equal"), "\(text.text)")
+            let stored = try await ComparisonStore(connection).finished(
+                of: Self.app.bundleId, in: .production, within: .distantPastToFuture)
+            #expect(stored.count == 1 && stored[0].takenAt == ComparedLedger.moment && stored[0].source == "revenueCat")
+            let rows = try await connection.execute(
+                Statement(unsafeSQL: "select count(*) as rows from comparison_difference"))
+            #expect(try rows[0].value("rows", as: Int64.self) == Int64(ledger.expected.count))
+            let listed = await Self.run(database, "list", "--cause", "refundInFull")
+            #expect(listed.text.contains("full") && listed.text.contains("refundInFull"), "\(listed.errorOutput)")
+            #expect(!listed.text.contains("prorated"))
+            #expect(await Self.run(database, "list", "--day", "2026-01-01").code == 1)
+            let audit = await CommandOutcome.of(["audit"], environment: database.environment)
+            #expect(audit.text.matches(of: #/ compare /#).count == 2 && audit.text.contains("olga"), "\(audit.text)")
+            #expect(
+                !"\(try await Self.everything(connection))".contains("example.com"), "e-mail addresses are not read")
+        }
+    }
+
+    private static func numbers(_ outcome: CommandOutcome) throws -> [String: Int] {
+        let object = try JSONSerialization.jsonObject(with: Data(outcome.text.utf8)) as? [String: Any]
+        return (object ?? [:]).compactMapValues { $0 as? Int }
+    }
+
+    private static func everything(_ connection: PostgresConnection) async throws -> [String] {
+        try await connection.execute(
+            Statement(
+                unsafeSQL: """
+                    select row(comparison.*)::text as line from comparison
+                    union all select row(comparison_difference.*)::text from comparison_difference
+                    """)
+        ).map { row in try row.value("line") }
+    }
+
+    @Test
+    func `Lines that cannot be used are listed and hold up no other, and an interrupted run leaves the result before`()
+        async throws
+    {
+        let ledger = ComparedLedger.withAllCauses()
+        try await Self.use(ledger) { database, connection, directory in
+            let file = directory.path("export.csv")
+            _ = await Self.run(database, file, "--ask", "0")
+            let before = try await Self.everything(connection).sorted()
+            // As if it had been killed before its end.
+            let open = Comparison(
+                id: UUID(), environment: .production, bundleId: Self.app.bundleId, source: "revenueCat",
+                takenAt: ComparedLedger.moment, startedAt: ComparedLedger.now)
+            let store = ComparisonStore(connection)
+            try await store.begin(
+                open,
+                audit: OperatorAction(
+                    actedAt: ComparedLedger.now, actor: "ann", operation: "compare", subject: "a file", reason: nil))
+            try await store.add(
+                [
+                    ComparisonDifference(
+                        customerId: "half", account: nil, entitlement: "pro", ours: .init(hasAccess: true, until: nil),
+                        others: .init(hasAccess: false, until: nil), cause: .unexplained)
+                ], to: open.id)
+            #expect(
+                try await store.finished(of: Self.app.bundleId, in: .production, within: .distantPastToFuture).count
+                    == 1)
+            try Self.write(ledger.records + ["x,x,app_store,false,1"], to: directory.url("export.csv"))
+            let bad = await Self.run(database, file, "--ask", "0", "--json")
+            let last = ledger.records.count + 1
+            #expect(bad.code == 1 && bad.errorOutput.contains("line \(last) of"), "\(bad.errorOutput)")
+            #expect(bad.text.contains("\"line\" : \(last)"))
+            #expect(try Self.numbers(bad)["invalid"] == 1)
+            let after = try await Self.everything(connection)
+            #expect(after.count == before.count && !after.contains { $0.contains("half") })
+        }
+    }
+
+    @Test func `A directory is compared file by file, each once`() async throws {
+        let ledger = ComparedLedger.withAllCauses()
+        try await Self.use(ledger) { database, _, directory in
+            try Self.write(ledger.records, to: directory.url("later.csv"), at: ComparedLedger.at(0.02))
+            let first = await Self.run(database, directory.path(""), "--ask", "0", "--json")
+            #expect(first.text.matches(of: #/"source" : "revenueCat"/#).count == 2, "\(first.errorOutput)")
+            let second = await Self.run(database, directory.path(""), "--ask", "0")
+            #expect(second.code == 0 && second.text.contains("was compared before"), "\(second.errorOutput)")
+            let again = await Self.run(database, directory.path(""), "--ask", "0", "--again", "--json")
+            #expect(again.text.matches(of: #/"source" : "revenueCat"/#).count == 2)
+            let future = await Self.run(
+                database, directory.path("export.csv"), "--ask", "0", "--taken-at", "2030-01-01T00:00:00Z")
+            #expect(future.code == 1 && future.errorOutput.contains("not over"))
+        }
+    }
+
+    @Test func `Adapty's events and own tables say of each customer what the newest says`() async throws {
+        var ledger = ComparedLedger()
+        let purchase = ledger.buy(ledger.customer("user-1"))
+        let refunded = ledger.buy(ledger.customer("user-2"))
+        try await Self.use(ledger) { database, _, directory in
+            let header =
+                "profile_id,event_type,event_datetime,original_transaction_id,subscription_expires_at,environment,customer_user_id,store,product_id"
+            func event(_ customer: String, _ type: String, _ at: Double, _ purchase: String, to end: Double) -> String {
+                [
+                    "p-\(customer)", type, ComparedLedger.text(ComparedLedger.at(at)), purchase,
+                    ComparedLedger.text(ComparedLedger.at(end)), "Production", customer, "app_store", "pro",
+                ].joined(separator: ",")
+            }
+            try FileManager.default.createDirectory(at: directory.url("adapty"), withIntermediateDirectories: false)
+            try Self.write(
+                [
+                    header, event("user-1", "subscription_renewed", -2, purchase.id, to: 20),
+                    event("user-2", "subscription_refunded", -2, refunded.id, to: 20),
+                ], to: directory.url("adapty/2026-01-02.csv"))
+            try Self.write(
+                [
+                    header, event("user-1", "subscription_started", -10, purchase.id, to: -2),
+                    event("user-2", "subscription_started", -10, refunded.id, to: 20),
+                ], to: directory.url("adapty/2026-01-01.csv"), at: ComparedLedger.at(-1))
+            let adapty = await Self.run(database, directory.path("adapty"), "--ask", "0", "--json")
+            #expect(
+                adapty.text.contains("\"equal\" : 1") && adapty.text.contains("\"unexplained\" : 1"), "\(adapty.text)")
+            let end = ComparedLedger.text(ComparedLedger.at(20))
+            try Self.write(
+                ["id;purchase;product;until", "user-1;\(purchase.id);pro;\(end)", "user-2;\(refunded.id);pro;never"],
+                to: directory.url("own.csv"))
+            let columns = "customerId=id,originalTransactionId=purchase,productId=product,expiresAt=until"
+            let own = await Self.run(database, directory.path("own.csv"), "--ask", "0", "--map", columns, "--json")
+            #expect(
+                own.text.contains("\"equal\" : 1") && own.text.contains("\"unexplained\" : 1"), "\(own.errorOutput)")
+            let milliseconds = Int(ComparedLedger.at(20).timeIntervalSince1970 * 1000)
+            let answer = """
+                {"environment":"Production","receipt":{"bundle_id":"\(ComparedLedger.app)"},"latest_receipt_info":[{\
+                "original_transaction_id":"\(purchase.id)","transaction_id":"1","product_id":"pro",\
+                "expires_date_ms":"\(milliseconds)"}]}
+                """
+            try Self.write(
+                [
+                    "{\"customerId\":\"user-1\",\"receipt\":\(answer)}",
+                    "{\"customerId\":\"user-2\",\"originalTransactionId\":\"\(refunded.id)\",\"productId\":\"pro\",\"expiresAt\":\"\(end)\"}",
+                ], to: directory.url("own.jsonl"))
+            let lines = await Self.run(database, directory.path("own.jsonl"), "--ask", "0", "--json")
+            #expect(lines.code == 0 && lines.text.contains("\"equal\" : 2"), "\(lines.errorOutput) \(lines.text)")
+        }
+    }
+
+    @Test func `The report passes only where every day was compared, is explained, and is complete`() async throws {
+        var ledger = ComparedLedger()
+        let purchase = ledger.buy(ledger.customer("user-1"))
+        ledger.record("user-1", purchase.id, to: 20)
+        try await Self.use(ledger) { database, connection, directory in
+            let now = ComparedLedger.at(3)
+            func report(_ days: Int = 2) async -> CommandOutcome {
+                await Self.run(database, "report", "--days", "\(days)", now: now)
+            }
+            let nothing = await report()
+            #expect(nothing.code == 1 && nothing.text.contains("not compared; not complete by coverage"), "\(nothing)")
+            for days in [1.0, 2] {
+                try Self.write(
+                    ledger.records, to: directory.url("export.csv"), at: ComparedLedger.at(days))
+                let compared = await Self.run(database, directory.path("export.csv"), "--ask", "0", now: now)
+                #expect(compared.code == 0, "\(compared.text) \(compared.errorOutput)")
+            }
+            #expect(await report().text.contains("not complete by coverage: not checked yet"))
+            for days in [1.0, 2] {
+                _ = try await connection.execute(
+                    Statement(
+                        unsafeSQL: """
+                            insert into coverage_day (planned_at, completed_at, window_id, day, environment, bundle_id)
+                            values ($1::timestamptz, $1::timestamptz, gen_random_uuid(),
+                                ($1::timestamptz at time zone 'UTC')::date, 'Production', 'com.example.app')
+                            """), ComparedLedger.at(days))
+            }
+            let passed = await report()
+            #expect(passed.code == 0 && passed.text.contains("nothing is unexplained"), "\(passed.text)")
+            #expect(await report(3).code == 1)
+            #expect(await report(0).code == 64)
+            let json = await Self.run(database, "report", "--days", "2", "--json", now: now)
+            #expect(json.code == 0 && json.text.contains("\"passed\" : true"))
+            // One more file of the second day, in which the access is missing.
+            try Self.write(
+                [
+                    ComparedLedger.header,
+                    ledger.records[1].replacing(
+                        ComparedLedger.text(ComparedLedger.at(20)), with: ComparedLedger.text(ComparedLedger.at(-1))),
+                ],
+                to: directory.url("export.csv"), at: ComparedLedger.at(2.01))
+            #expect(await Self.run(database, directory.path("export.csv"), "--ask", "0", now: now).code == 1)
+            let failed = await report()
+            #expect(failed.code == 1 && failed.text.contains("1 difference unexplained"), "\(failed.text)")
+        }
+    }
+
+    @Test func `An erased customer is in no comparison, and comparisons are kept for 90 days`() async throws {
+        let ledger = ComparedLedger.withAllCauses()
+        try await Self.use(ledger) { database, connection, directory in
+            _ = await Self.run(database, directory.path("export.csv"), "--ask", "0")
+            let account = try #require(ledger.accounts["full"])
+            func names() async throws -> Bool {
+                try await Self.everything(connection).contains {
+                    $0.contains("full,") || $0.contains("\(account)".lowercased())
+                }
+            }
+            #expect(try await names())
+            _ = try await ErasureStore(connection).forget(
+                account, of: Self.app.bundleId, in: .production, extent: .detach, id: UUID(), at: ComparedLedger.now)
+            #expect(try await !names())
+            let store = ComparisonStore(connection)
+            #expect(try await store.delete(startedBefore: ComparedLedger.now, portion: 3) == 0)
+            #expect(try await store.delete(startedBefore: ComparedLedger.now.addingTimeInterval(1), portion: 3) == 1)
+            #expect(try await Self.everything(connection).isEmpty)
+        }
+    }
+}
+
+extension Range<Date> {
+    fileprivate static var distantPastToFuture: Range<Date> {
+        Date(timeIntervalSince1970: 0)..<Date(timeIntervalSince1970: 4_000_000_000)
+    }
+}
