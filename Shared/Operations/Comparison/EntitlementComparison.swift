@@ -228,7 +228,8 @@ extension IncumbentRecord {
 }
 
 extension EntitlementStore.Line {
-    fileprivate var isShared: Bool { ownership == "FAMILY_SHARED" }
+    /// By the family, or because a seat was assigned.
+    fileprivate var isShared: Bool { ownership.map { TransactionFacts.ownershipsPaidElsewhere.contains($0) } ?? false }
 
     /// What the reason of the period says about a difference; nil where it is nothing.
     fileprivate var causeOfReason: ComparisonCause? {
@@ -242,7 +243,8 @@ extension EntitlementStore.Line {
 
 extension ComparedPurchase {
     var isConsumable: Bool { productType.flatMap(ProductKind.init) == .consumable }
-    fileprivate var isShared: Bool { ownership == "FAMILY_SHARED" }
+    /// By the family, or because a seat was assigned.
+    fileprivate var isShared: Bool { ownership.map { TransactionFacts.ownershipsPaidElsewhere.contains($0) } ?? false }
     fileprivate var isNonRenewing: Bool { productType.flatMap(ProductKind.init) == .nonRenewing }
 
     /// The transaction that a record is about: of its product, with its end where one has it, else the newest.
