@@ -243,6 +243,13 @@ begin
         and (
             asked_account = any (app_account_tokens)
             or customer_id = asked_customer and (reused_at is null or created_at < reused_at));
+    delete from comparison_difference difference
+    using comparison compared
+    where difference.comparison = compared.id and compared.environment = asked_environment
+        and compared.bundle_id = asked_bundle_id
+        and (
+            difference.app_account_token = asked_account or difference.customer_id = name
+            or difference.customer_id = asked_customer and (reused_at is null or compared.started_at < reused_at));
     -- Last written by erase_account and by what was decided after it. Another app that uses the same token keeps its version, which
     -- rises: at 0 an answer from before its first change would hold again.
     if exists (
