@@ -133,7 +133,7 @@ def check_messages(timeline, published, messages, verdict):
         message = evidence.told(text)
         effect, name = (message.uuid, *message.purchase, message.revision), f"{message.uuid} {' '.join(message.purchase)}"
         if effect in sent:
-            if sent[effect] != text:
+            if evidence.fixed(sent[effect]) != evidence.fixed(text):
                 verdict.wrong.append(f"{name}: repeated with other content")
             continue
         sent[effect] = text

@@ -144,12 +144,16 @@ class Deployment:
         """Its topics are made again, without their records, and what was stored under the old cluster id is under the new one."""
         self.stop_all()
         self.earlier.append((set(evidence.Evidence(self.postgres).stored), evidence.changed_messages(self.bootstrap)))
-        self.broker.stop()
-        self.start_broker()
+        if self.kafka:
+            self.kafka.erase()
+        else:
+            self.broker.stop()
+            self.start_broker()
         self.set_up()
         identity = cluster_id(self.bootstrap)
         for table in ["consumer_position", "rejected"]:
-            self.postgres.sql(f"update {table} set cluster = '{identity}'")
+            # Under “postgres” is a position that is none of Kafka's.
+            self.postgres.sql(f"update {table} set cluster = '{identity}' where cluster <> 'postgres'")
         for service in self.services:
             self.start(service)
         for service in self.services:

@@ -107,6 +107,11 @@ def changed_messages(bootstrap, topic="subscriptions.changed"):
     return sorted((int(partition), int(offset), key, text) for partition, offset, key, text in rows)
 
 
+def fixed(text):
+    """What a repetition of a message tells again. It may name another account, and a newer version of the transaction."""
+    return {name: value for name, value in json.loads(text).items() if name not in ("appAccountToken", "transaction")}
+
+
 def told(text):
     """A message in the form of a row of the timeline."""
     message = json.loads(text)

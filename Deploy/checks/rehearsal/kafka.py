@@ -2,6 +2,7 @@
 import base64
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import struct
@@ -67,18 +68,32 @@ class Kafka:
         self.proxies = {node: Proxy(services) for node, (services, _, _) in self.ports.items() if through_proxies}
         advertised = {node: self.proxies[node].port if through_proxies else self.ports[node][0] for node in NODES}
         self.bootstrap = ",".join(f"127.0.0.1:{port}" for port in advertised.values())
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        self.cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         voters = ",".join(f"{node}@127.0.0.1:{controller}" for node, (_, _, controller) in self.ports.items())
         for node, (services, brokers, controller) in self.ports.items():
             self._settings(node).write_text(SETTINGS.format(
                 node=node, voters=voters, services=services, brokers=brokers, controller=controller,
-                advertised=advertised[node], directory=work / f"kafka-{node}"))
+                advertised=advertised[node], directory=self._directory(node)))
+        self._start_empty()
+
+    def _start_empty(self):
+        for node in NODES:
             subprocess.run(
-                [self.distribution / "bin/kafka-storage.sh", "format", f"--cluster-id={cluster}", "-c", self._settings(node)],
+                [self.distribution / "bin/kafka-storage.sh", "format", f"--cluster-id={self.cluster}", "-c", self._settings(node)],
                 env=self._environment(node), check=True, stdout=subprocess.DEVNULL)
         for node in NODES:
             self.start(node)
         self.until_all_started()
+
+    def erase(self):
+        """The same cluster id and addresses, without topics, records and groups."""
+        self.close()
+        for node in NODES:
+            shutil.rmtree(self._directory(node))
+        self._start_empty()
+
+    def _directory(self, node):
+        return self.work / f"kafka-{node}"
 
     def _settings(self, node):
         return self.work / f"kafka-{node}.properties"
