@@ -33,6 +33,7 @@ public struct Migration: Sendable, Equatable {
         Migration(17, "rescissions", PackageResources._017_rescissions_sql),
         Migration(18, "relays", PackageResources._018_relays_sql),
         Migration(19, "apps_and_tokens", PackageResources._019_apps_and_tokens_sql),
+        Migration(20, "comparisons", PackageResources._020_comparisons_sql),
         Migration(21, "rates", PackageResources._021_rates_sql),
         Migration(22, "claims_and_answers", PackageResources._022_claims_and_answers_sql),
         Migration(23, "arrivals_and_credits", PackageResources._023_arrivals_and_credits_sql),
