@@ -128,9 +128,12 @@ extension TransactionFacts {
     /// What the payment covers where the product does not decide it: an offer that is paid at once, or a commitment of twelve months that
     /// is paid by the month.
     fileprivate var ownLength: BillingPeriod? {
-        if billingPlanType == "MONTHLY" { return .month }
-        guard offerDiscountType == "PAY_UP_FRONT" || offerDiscountType == "ONE_TIME" else { return nil }
-        return offerPeriod.flatMap(BillingPeriod.init)
+        if offerDiscountType == "PAY_UP_FRONT" || offerDiscountType == "ONE_TIME",
+            let period = offerPeriod.flatMap(BillingPeriod.init)
+        {
+            return period
+        }
+        return billingPlanType == "MONTHLY" ? .month : nil
     }
 
     /// Whether an offer made it free.
