@@ -67,6 +67,7 @@ import Testing
             #expect(try await api.get(path + "&by=app", key: key).status == 200)
             #expect(try await api.get("/v1/insight/profit", key: key).status == 400)
             #expect(try await api.get(path + "&by=color", key: key).status == 400)
+            await connection.close()
         }
     }
 }
