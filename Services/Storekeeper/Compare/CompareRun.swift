@@ -159,8 +159,8 @@ struct CompareRun: Subcommand {
         } progress: { customers, accounts in
             display.show(
                 accounts == 0
-                    ? "\(customers) customers compared, \(bucket) of \(CustomerBuckets.count) parts of the file"
-                    : "\(customers) customers compared, \(accounts) accounts looked at")
+                    ? "\(customers.counted("customer")) compared, \(bucket) of \(CustomerBuckets.count) parts of the file"
+                    : "\(customers.counted("customer")) compared, \(accounts.counted("account")) here looked at")
         }
         comparison.counts = contents.counts
         comparison.counts.add(total.counts)
