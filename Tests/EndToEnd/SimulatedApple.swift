@@ -17,11 +17,8 @@ struct SimulatedApple: Sendable {
     var control: SimulatorControl { run.control }
 
     /// Lends one that sends its notifications while the body works, and is ended afterwards.
-    /// - Parameter refundScale: divides the hours of refund requests, which are then made during the run; nil leaves them in
-    ///   the past, where they are too old for an answer.
     static func use(
         _ services: DevelopmentEnvironment.RunningServices, count: Int, droppingOneIn oneIn: Int,
-        subscriptions: Int = 40, refundScale: Double? = nil,
         _ body: @escaping @Sendable (SimulatedApple) async throws -> Void
     ) async throws {
         guard let ingest = await services.processes.target else { throw CommandError("no ingest runs") }
@@ -35,12 +32,10 @@ struct SimulatedApple: Sendable {
             group.addTask {
                 guard let target = await targets.first(where: { _ in true }) else { throw CancellationError() }
                 var options = SimulatorRun.Options(
-                    count: count, rate: 25, seed: 21, subscriptions: subscriptions, duplicates: 0.05, reorder: 5,
-                    tampered: 0.02)
+                    count: count, rate: 25, seed: 21, subscriptions: 40, duplicates: 0.05, reorder: 5, tampered: 0.02)
                 // As Apple does: what the sandbox misses comes from the history or not at all.
                 options.retriesSandbox = false
                 options.retryScale = 36_000
-                options.refundScale = refundScale
                 let nextKey = Self.nextKey(services)
                 try FileManager.default.createDirectory(atPath: nextKey.directory, withIntermediateDirectories: true)
                 try nextKey.write(for: services.processes.plan.apps)
