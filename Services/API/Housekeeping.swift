@@ -27,7 +27,7 @@ struct Housekeeping: Service {
             try await IdempotencyStore(connection).delete(before: expiry)
         }
         if deleted > 0 { logger.debug("Old answers deleted", metadata: ["answers": "\(deleted)"]) }
-        // Of the last minutes some may be in progress.
+        // Erasures of the last minutes may still be in progress.
         let ended = clock.now().addingTimeInterval(-Self.patience)
         let swept: Int
         do {

@@ -14,7 +14,7 @@ import struct Foundation.UUID
 actor Sender: Service {
     /// How long the loop waits where nothing happens: what other processes enqueued, and what an operator changed, is seen then.
     static let idle: Duration = .milliseconds(500)
-    /// How often arrived notifications are taken before anything else is sent: after an outage they may be many.
+    /// The number of times that arrived notifications are taken before anything else is sent: after an outage they may be many.
     private static let arrivalsInTurn = 10
 
     private let endpoints: WebhookEndpointStore
@@ -248,7 +248,7 @@ actor Sender: Service {
         }
     }
 
-    /// Of a delivery for which there is nothing to send.
+    /// Ends a delivery for which there is nothing to send.
     private func finish(_ claim: WebhookQueueStore.Claim, _ outcome: AttemptOutcome) {
         places.take(1, for: claim.place.endpoint)
         finished.append(WebhookAttempt(.delivery(claim), outcome, at: now()))

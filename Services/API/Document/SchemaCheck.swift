@@ -105,7 +105,7 @@ extension Schema {
             ? nil : "must have \(SchemaCheck.phrase(lengths)) characters, not \(length)"
     }
 
-    /// Whether a text is written as `Date.iso8601` writes times: in UTC, with milliseconds.
+    /// True for a text that is written as `Date.iso8601` writes times: in UTC, with milliseconds.
     private static func isMoment(_ text: String) -> Bool {
         let pattern = "0000-00-00T00:00:00.000Z"
         return text.utf8.count == pattern.utf8.count

@@ -14,7 +14,7 @@ enum WithheldReason: Sendable, Equatable {
     case notClaimed
     /// Another account has it, and restores have moved it too often.
     case tooManyTransfers
-    /// As many other accounts as may claim one Apple account have sent evidence that is as strong.
+    /// Other accounts, as many as may claim one Apple account, have sent evidence that is as strong.
     case tooManyAccounts
 
     /// - Parameters:

@@ -42,7 +42,7 @@ struct Problem: Error, Sendable {
     var headers = HTTPFields()
     /// Further members, each one JSON value.
     var members: [(name: String, json: [UInt8])] = []
-    /// Whether it had no effect and may succeed once other things are stored, as moments after an upload: its Idempotency-Key is free
+    /// True where the request had no effect and may succeed once other things are stored, as moments after an upload: its Idempotency-Key is free
     /// again.
     var mayPass = false
 

@@ -191,7 +191,7 @@ struct UploadRecorder: Sendable {
 }
 
 extension APIRequest {
-    /// By which a repeat finds the restores that it has decided.
+    /// The ids by which a repeated request finds the restores that it has decided.
     fileprivate var transfers: TransferStore.Request? {
         claim.map { TransferStore.Request(ids: $0.ids, start: $0.start) }
     }

@@ -18,7 +18,7 @@ struct ConsoleRequest: Sendable {
     let token: String
     /// Of a sign-in by the provider that this browser began.
     let attempt: String?
-    /// What was wrong with the form of this page; nil where none was sent.
+    /// The fault in the form of this page; nil where none was sent.
     var rejection: Rejection?
 
     var role: Role { identity?.role ?? .viewer }

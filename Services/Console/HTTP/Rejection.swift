@@ -2,9 +2,9 @@ import Operations
 
 /// A form that was not accepted. Its page is shown again with what was entered, and the fault at its field.
 struct Rejection: Sendable {
-    /// Where the form was sent to, decoded.
+    /// The decoded path that the form was sent to.
     let path: String
-    /// What was entered.
+    /// The entered values, by the names of their fields.
     let form: [String: String]
     /// For the top of the page: what was not done, and why.
     let sentence: String
@@ -34,7 +34,7 @@ struct Rejection: Sendable {
         }
     }
 
-    /// Whether it is the rejection of a form with this address and these hidden fields.
+    /// True for the rejection of a form with this address and these hidden fields.
     func isOf(_ address: String, _ hidden: [(String, String)]) -> Bool {
         "/" + address.split(separator: "/").compactMap { FormFields.text($0) }.joined(separator: "/") == path
             && hidden.allSatisfy { name, value in form[name] == value }

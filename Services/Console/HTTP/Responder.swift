@@ -89,7 +89,7 @@ struct Responder: Sendable {
             do {
                 return try await route.handler(again)
             } catch {
-                // What was wrong with the form is told on a page of its own.
+                // A page of its own tells what was wrong with the form.
                 return nil
             }
         }

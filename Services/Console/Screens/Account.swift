@@ -39,14 +39,14 @@ struct AccountScreen: Sendable {
         let access: String
     }
 
-    /// What one purchase cost.
+    /// The payments for one purchase.
     struct Paid: Sendable {
         let purchase: String
         let address: String
         let product: String
         let app: String
         let storefront: String
-        /// Of its newest transaction.
+        /// The price of its newest transaction.
         let price: String
         let total: String
     }
@@ -69,7 +69,7 @@ struct AccountScreen: Sendable {
         let hasGrants: Bool
         let paid: [Paid]
         let hasPaid: Bool
-        /// Of all purchases.
+        /// The total paid for all purchases.
         let paidInAll: String
         let firstPurchases: [FirstPurchase]
         let hasFirstPurchases: Bool
@@ -86,9 +86,9 @@ struct AccountScreen: Sendable {
         let firstPurchases: [AccountAppStore.FirstPurchase]
         /// Those of the account, with the names that each knows; of an account without any, all of the environment.
         let apps: [(bundleId: String, names: KnownNames)]
-        /// Of the purchases that it may use while they give access, the newest first.
+        /// The transactions of the purchases that it may use while they give access, the newest first.
         let transactions: [ProductTransaction]
-        /// Who granted, by the subject of the grant in the audit log.
+        /// The operators who granted, by the subject of the grant in the audit log.
         let granters: [String: String]
 
         var access: AccountAccess { view.access }
@@ -96,7 +96,7 @@ struct AccountScreen: Sendable {
         var paid: [PaidTotal] { PaidTotal.all(of: transactions.map(\.version.facts)) }
     }
 
-    /// Of purchases whose prices are listed.
+    /// The maximum number of purchases whose prices are listed.
     private static let limit = 200
 
     let console: Console

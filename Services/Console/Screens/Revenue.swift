@@ -10,7 +10,7 @@ struct RevenueScreen: Sendable {
         let currency: String?
         /// To which amounts are converted, as it was asked; empty where they are not.
         let reporting: String
-        /// Whose rates count, and what is not in the amounts; nil where nothing is converted.
+        /// The sources of the rates, and what is not in the amounts; nil where nothing is converted.
         let conversion: String?
         let choices: [Scope.Choice]
         let hasChoices: Bool
@@ -54,7 +54,7 @@ struct RevenueScreen: Sendable {
         let isConvertible: Bool
         /// To which amounts are converted; empty where each is in its own.
         let currency: String
-        /// What stays in its own currency, and whose rates count; nil where nothing is converted.
+        /// The currencies that are not converted, and the sources of the rates; nil where nothing is converted.
         let conversion: String?
         let chart: Chart?
         /// What the chart shows of several; nil where there is nothing else.
@@ -202,7 +202,7 @@ struct RevenueScreen: Sendable {
         report.conversion.map { sentence($0, without: report.unconvertedCurrencies) }
     }
 
-    /// Whose rates count, and what stays in its own currency.
+    /// A sentence that names the sources of the rates, and the currencies that are not converted.
     static func sentence(_ conversion: FigureReport.Conversion, without currencies: [String]) -> String {
         let sources = Set(conversion.rates.map(\.source)).sorted().joined(separator: ", ")
         let rates =

@@ -18,7 +18,7 @@ struct RevenueNumbers: Sendable {
     /// In which the amounts are: that of most purchases that pay now, else of most charges; nil where nothing was paid, or where
     /// amounts are converted.
     let currency: String?
-    /// Whose rates count, and what is not in the amounts; nil where nothing is converted.
+    /// The sources of the rates, and what is not in the amounts; nil where nothing is converted.
     let conversion: String?
     /// Nil while the figures are computed for the first time.
     let asOf: Date?

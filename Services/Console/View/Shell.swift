@@ -21,7 +21,7 @@ struct Shell: Sendable {
     let hasSession: Bool
     /// What the last form did.
     let done: String?
-    /// What was wrong with it.
+    /// The reason for which the last form was rejected.
     let rejected: String?
     let query: String
     let now: Moment

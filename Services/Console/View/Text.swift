@@ -128,9 +128,9 @@ struct ActionForm: Sendable {
         let choices: [String]
         let hasChoices: Bool
         let isRequired: Bool
-        /// Of a checkbox.
+        /// True for a ticked checkbox.
         var isChecked = false
-        /// What is wrong with what was entered.
+        /// The fault of the entered value.
         var fault: String?
         /// Ids of what is said about it.
         var describedBy: String?
@@ -151,7 +151,7 @@ struct ActionForm: Sendable {
             describedBy = hint.map { _ in "\(id)-hint" }
         }
 
-        /// As it was entered in a form that was rejected.
+        /// The input with the value that was entered in a form that was rejected.
         func entered(_ rejection: Rejection) -> Input {
             var input = self
             if type == "checkbox" {

@@ -3,7 +3,7 @@ import Foundation
 import Operations
 import Storage
 
-/// What is compared at once: a file, or files that belong together.
+/// The input of one comparison: a file, or files that belong together.
 struct CompareFile {
     var paths: [String]
     var shape: ImportShape
@@ -46,7 +46,7 @@ struct CompareFile {
     }
 }
 
-/// What was read of a file, to be compared.
+/// The contents read from a file, to be compared.
 final class CompareContents {
     /// Lines that are listed; the others are counted.
     static let listedFaults = 1000
@@ -100,12 +100,12 @@ final class CompareContents {
         counts.records += 1
     }
 
-    /// Of an original transaction id, a text of digits.
+    /// The key of an original transaction id, which is a text of digits.
     static func key(_ purchase: String) -> UInt64 { UInt64(purchase) ?? purchase.digest }
 }
 
 extension ImportFile {
-    /// What the file is, by its beginning.
+    /// The shape of the file, as its beginning shows it.
     /// - Throws: as ``read(begin:each:)``.
     func shape() throws -> ImportShape {
         struct Found: Error { var shape: ImportShape }

@@ -71,11 +71,11 @@ struct CompareList: Subcommand {
         var here: String
         var there: String
         var cause: String
-        /// Of the access period here.
+        /// The reason of the access period here.
         var reason: String?
         var originalTransactionId: String?
         var notificationUUID: String?
-        /// Of the file; null where it does not name the customer.
+        /// The line in the file; null where the file does not name the customer.
         var line: Int?
 
         init(_ difference: ComparisonDifference) {

@@ -77,7 +77,7 @@ struct CompareReport: Subcommand {
         var day: String
         var comparison: String?
         var takenAt: Date?
-        /// Of the file, and those with access here whom it does not name.
+        /// The customers of the file, and those with access here whom it does not name.
         var customers: Int?
         var equal: Int?
         var explained: Int?

@@ -51,7 +51,7 @@ struct CompareSummary: Encodable, Sendable {
         self.faults = faults
     }
 
-    /// Whether every line was compared, and nothing is unexplained.
+    /// True where every line was compared, and nothing is unexplained.
     var isExplained: Bool { invalid == 0 && unexplained == 0 }
 
     /// Sentences for the operator, a line each.

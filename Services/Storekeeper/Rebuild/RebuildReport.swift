@@ -60,7 +60,7 @@ struct RebuildReport: Sendable {
     private(set) var repairedRows = 0
     private(set) var repairedPurchases = 0
     private(set) var skipped: [SkippedPurchase] = []
-    /// Of consents by parents, which are about no purchase.
+    /// The findings about consents that parents withdrew, which are about no purchase.
     var withdrawals = WithdrawalComparison.Findings()
     var repairedWithdrawals = 0
 

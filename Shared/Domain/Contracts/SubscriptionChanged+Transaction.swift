@@ -19,7 +19,7 @@ extension SubscriptionChanged {
         public var purchaseDate: Date?
         /// The end of the period; nil where the product has none.
         public var expiresDate: Date?
-        /// How many of a consumable; 1 of all others.
+        /// The quantity of a consumable; 1 for all others.
         public var quantity: Int64?
         /// In thousandths of a unit of ``currency``.
         public var price: Int64?

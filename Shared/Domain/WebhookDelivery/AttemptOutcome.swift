@@ -43,7 +43,7 @@ package enum AttemptOutcome: Sendable, Equatable {
         }
     }
 
-    /// Whether the receiver was asked, so that its answer, or that there was none, says something about it.
+    /// True where the receiver was asked, so that its answer, or that there was none, says something about it.
     package var isOfReceiver: Bool {
         switch self {
         case .delivered, .gone, .throttled, .failed: true

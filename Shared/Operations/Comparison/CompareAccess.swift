@@ -12,7 +12,7 @@ package struct CompareAccess: Sendable {
     /// Customers of one statement.
     package static let portion = 1000
 
-    /// What became of some customers.
+    /// The result of comparing some customers.
     package struct Batch: Sendable {
         package var counts = Comparison.Counts()
         /// The accounts of the customers.

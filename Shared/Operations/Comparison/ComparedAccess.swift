@@ -13,9 +13,9 @@ struct ComparedSpan<Source: Sendable>: Sendable {
 
 /// The access of one side to an entitlement at a moment. Pure.
 struct ComparedAccess<Source: Sendable>: Sendable {
-    /// What gives it at the moment; of several what ends last.
+    /// The span that gives access at the moment; of several the one that ends last.
     var now: ComparedSpan<Source>
-    /// What gives it at its end: a later period, perhaps.
+    /// The span that gives access at its end: a later period, perhaps.
     var last: ComparedSpan<Source>
     /// Ends after the moment at which another period goes on, and that of the last one, where it has an end.
     var ends: [Date]
@@ -44,7 +44,7 @@ struct ComparedAccess<Source: Sendable>: Sendable {
     var until: Date? { last.endsAt }
 }
 
-/// Whether both sides say the same. What was bought since the file was written extends one of them: therefore it is enough where the
+/// True where both sides say the same. A purchase since the file was written extends one of them: therefore it is enough where the
 /// end of one side is an end of a period of the other.
 func isSame<Ours, Others>(
     _ ours: ComparedAccess<Ours>?, _ others: ComparedAccess<Others>?, within tolerance: TimeInterval = 1

@@ -4,7 +4,7 @@ import Storage
 
 import struct Foundation.Date
 
-/// Whether an app can change over: what the comparisons of the last days found, and what is missing.
+/// The answer to whether an app can change over: what the comparisons of the last days found, and what is missing.
 package struct ComparisonReport: Sendable {
     package static let days = 1...90
 
@@ -14,7 +14,7 @@ package struct ComparisonReport: Sendable {
         package var day: Date
         /// The newest of the day; nil where none was finished.
         package var comparison: Comparison?
-        /// How far the day is compared with Apple's history; nil where nothing is known of it.
+        /// The extent to which the day is compared with Apple's history; nil where nothing is known of it.
         package var coverage: CoverageDay.State?
 
         /// Why the day does not count, sentences without a full stop.
@@ -41,7 +41,7 @@ package struct ComparisonReport: Sendable {
     /// The kind of file; nil where nothing was compared.
     package let source: String?
 
-    /// Whether every customer with access on either side was compared on each day, nothing is unexplained, and each day is complete.
+    /// True where every customer with access on either side was compared on each day, nothing is unexplained, and each day is complete.
     package var isPassed: Bool { days.allSatisfy(\.problems.isEmpty) }
 
     /// Reads the days before today.

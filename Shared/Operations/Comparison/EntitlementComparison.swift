@@ -24,15 +24,15 @@ struct EntitlementComparison: Sendable {
         }
     }
 
-    /// What is known beside both sides.
+    /// The facts that are known beside both sides.
     struct Facts: Sendable {
-        /// Of the app, by their ids.
+        /// The purchases of the app, by their ids.
         var purchases: [String: ComparedPurchase] = [:]
         /// Purchases that Apple does not have.
         var unknownToApple: Set<String> = []
         /// All records of the customer.
         var records: [IncumbentRecord] = []
-        /// Whether the file names a purchase, for whichever customer.
+        /// True for a purchase that the file names, for any customer.
         var isNamed: @Sendable (String) -> Bool = { _ in false }
         /// The entitlements that a product gives.
         var names: @Sendable (String) -> [String] = { [$0] }
@@ -43,7 +43,7 @@ struct EntitlementComparison: Sendable {
     /// The access on each side, by all that gives it.
     let ours: Ours?
     let others: Others?
-    /// What decides without knowing more; nil where ``cause(_:)`` has to.
+    /// The finding that needs no further facts; nil where ``cause(_:)`` has to decide.
     let early: Finding?
     /// Without what only one side can know: other stores, the sandbox, and grants.
     private let ourPurchases: Ours?
@@ -228,10 +228,10 @@ extension IncumbentRecord {
 }
 
 extension EntitlementStore.Line {
-    /// By the family, or because a seat was assigned.
+    /// True for access by family sharing, or by an assigned seat.
     fileprivate var isShared: Bool { ownership.map { TransactionFacts.ownershipsPaidElsewhere.contains($0) } ?? false }
 
-    /// What the reason of the period says about a difference; nil where it is nothing.
+    /// The cause that the reason of the period gives to a difference; nil where it gives none.
     fileprivate var causeOfReason: ComparisonCause? {
         switch reason.flatMap(AccessPeriod.Reason.init) {
         case .gracePeriod: .gracePeriod
@@ -243,7 +243,7 @@ extension EntitlementStore.Line {
 
 extension ComparedPurchase {
     var isConsumable: Bool { productType.flatMap(ProductKind.init) == .consumable }
-    /// By the family, or because a seat was assigned.
+    /// True for access by family sharing, or by an assigned seat.
     fileprivate var isShared: Bool { ownership.map { TransactionFacts.ownershipsPaidElsewhere.contains($0) } ?? false }
     fileprivate var isNonRenewing: Bool { productType.flatMap(ProductKind.init) == .nonRenewing }
 
@@ -260,7 +260,7 @@ extension ComparedPurchase {
 }
 
 extension ComparedPurchase.Transaction {
-    /// What its revocation says about a difference; nil where it was not revoked.
+    /// The cause that its revocation gives to a difference; nil where it was not revoked.
     fileprivate var revocation: ComparisonCause? {
         guard revokedAt != nil else { return nil }
         if revocationType == "FAMILY_REVOKE" || revocationType == "ASSIGNMENT_REVOKE" { return .familySharing }

@@ -1,28 +1,28 @@
 import struct Foundation.Date
 
-/// What one record of another system's export says of a customer's access.
+/// The statement of one record of another system's export about a customer's access.
 package struct IncumbentRecord: Sendable, Equatable {
-    /// Where the access was bought.
+    /// The store in which the access was bought.
     package enum Store: UInt8, Sendable {
         case appStore
         case other
-        /// Nowhere: it was given by hand.
+        /// No store: it was given by hand.
         case byHand
     }
 
     /// Number of its line, from 1.
     package var line: Int
     package var store: Store
-    /// Whether it is of the sandbox, in a comparison of another environment.
+    /// True for a record of the sandbox, in a comparison of another environment.
     package var isSandbox = false
-    /// What the record is about: of several with the same identity the newest counts. Empty: each counts.
+    /// The identity of what the record is about: of several with the same identity the newest counts. Empty: each counts.
     package var identity = ""
     /// Orders records of one identity; those with the same, or none, are in the order of the file.
     package var version: Date?
     /// The original transaction id; nil where no purchase of the App Store is named.
     package var purchase: String?
     package var product: String?
-    /// As the other system names them; empty: what the product gives.
+    /// The entitlements as the other system names them; empty: what the product gives.
     package var entitlements: [String] = []
     /// Nil where the record does not say.
     package var startsAt: Date?
@@ -30,7 +30,7 @@ package struct IncumbentRecord: Sendable, Equatable {
     package var endsAt: Date?
     package var graceEndsAt: Date?
     package var refundedAt: Date?
-    /// Whether the customer has it by family sharing.
+    /// True where the customer has it by family sharing.
     package var isShared = false
 
     package init(line: Int, store: Store) {

@@ -4,7 +4,7 @@ import Storage
 /// Loads exchange rates from a file of an operator.
 package struct LoadExchangeRates: Sendable {
     package static let name = "insight rates load"
-    /// Of lines: a hundred years of days of thirty currencies.
+    /// The maximum number of lines: a hundred years of days of thirty currencies.
     private static let longest = 1_000_000
 
     private let reportingCurrency: String

@@ -5,7 +5,7 @@ import Storage
 package struct LoadTaxShares: Sendable {
     package static let name = "insight taxes load"
     private static let subject = "tax shares"
-    /// Of lines.
+    /// The maximum number of lines.
     private static let longest = 100_000
 
     /// At most one for each storefront and day.

@@ -3,7 +3,7 @@ enum TermsFile {
     struct Line: Sendable, Equatable {
         /// From 1.
         var number: Int
-        /// As many as the file has names.
+        /// One field for each name of the file.
         var fields: [String]
     }
 
@@ -49,7 +49,7 @@ enum TermsFile {
         return Int64(String(whole) + fraction + String(repeating: "0", count: digits - fraction.count))
     }
 
-    /// Whether a text is three capital letters.
+    /// True for a text of three capital letters.
     static func isCode(_ text: String) -> Bool {
         text.utf8.count == 3 && text.utf8.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
     }
@@ -66,7 +66,7 @@ enum CurrencyCode {
     }
 }
 
-/// Whose rates or taxes they are, as the operator names them.
+/// The source of rates or taxes, as the operator names it.
 enum SourceName {
     /// Unicode scalars.
     private static let longest = 200

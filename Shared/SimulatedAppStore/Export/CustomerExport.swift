@@ -3,7 +3,7 @@ import StrictJSON
 
 import struct Foundation.Date
 
-/// What another system exports of an app's customers, with differences from what Apple says in known numbers. Pure.
+/// The export of an app's customers by another system, with differences from what Apple says in known numbers. Pure.
 struct CustomerExport: Sendable {
     /// When it says what it says.
     let takenAt: Date
@@ -120,7 +120,7 @@ struct CustomerExport: Sendable {
     /// The file.
     var text: String { shape.text(of: records) }
 
-    /// What is in the file, and how many customers differ.
+    /// Writes the contents of the file, and the number of customers who differ.
     func write(to json: inout JSONWriter) {
         let own = records.filter { $0.store == .appStore && $0.isSandbox == (app.environment == .sandbox) }
         json.member("shape", shape.rawValue)

@@ -3,7 +3,7 @@ import Foundation
 /// Customers who buy by command so that another system can be wrong about them: what happens to each, some minutes ago.
 struct DifferingCustomers: Sendable {
     let app: App
-    /// What the app sells.
+    /// The products that the app sells.
     let catalogue: Catalogue
 
     private var products: [Product] { catalogue.products(in: app.bundleId) }
@@ -49,7 +49,7 @@ struct DifferingCustomers: Sendable {
 }
 
 extension DifferenceCause {
-    /// Whether it is about no purchase that Apple knows.
+    /// True for a cause that is about no purchase that Apple knows.
     var isForeign: Bool {
         switch self {
         case .grantByHand, .otherStore, .sandbox, .unknownToApple: true
@@ -57,7 +57,7 @@ extension DifferenceCause {
         }
     }
 
-    /// What happens after the purchase.
+    /// The events after the purchase.
     fileprivate var events: [NotificationKind] {
         switch self {
         case .gracePeriod: [NotificationKind(.didFailToRenew, .gracePeriod)]

@@ -29,10 +29,10 @@ enum ExportShape: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the export has access that was given by hand.
+    /// True for an export with access that was given by hand.
     var hasAccessByHand: Bool { self == .revenueCat }
 
-    /// Whether of each purchase the newest record says everything.
+    /// True where the newest record of each purchase says everything.
     var isOfEvents: Bool { self == .adapty }
 
     /// The file: a header, and a line for each record.

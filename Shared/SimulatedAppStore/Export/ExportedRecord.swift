@@ -22,12 +22,12 @@ struct ExportedRecord: Sendable, Equatable {
     var effectiveEnd: Date?
     var graceEnd: Date?
     var refundedAt: Date?
-    /// Whether it gives access: a consumable does not.
+    /// True where it gives access: a consumable does not.
     var givesAccess = true
 }
 
 extension ExportedRecord {
-    /// What a system without a fault says of a purchase: a record for each transaction.
+    /// The records that a system without a fault has of a purchase: one for each transaction.
     /// - Parameter periods: of access.
     static func records(
         of transactions: [Purchase], for customer: Customer, _ periods: [ExpectedAccess.Period]
@@ -40,7 +40,7 @@ extension ExportedRecord {
                 place + 1 < periods.count && periods[place + 1].transactionId == nil ? periods[place + 1] : nil
             }
             let isConsumable = product.kind == .consumable
-            // Where nothing is left of its period, it was refunded or replaced at once.
+            // A transaction with nothing left of its period was refunded or replaced at once.
             let end = isConsumable ? nil : place.map { periods[$0].end } ?? transaction.purchaseDate
             return ExportedRecord(
                 customerId: customer.exportedId, isSandbox: customer.app.environment == .sandbox,
@@ -55,6 +55,6 @@ extension ExportedRecord {
 }
 
 extension Customer {
-    /// What the app calls the customer: the account that it names to Apple, where it names one.
+    /// The app's id of the customer: the account that it names to Apple, where it names one.
     var exportedId: String { appAccountToken?.uuidString.lowercased() ?? "customer-\(appTransactionId)" }
 }

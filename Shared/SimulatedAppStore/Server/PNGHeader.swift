@@ -1,4 +1,4 @@
-/// What a PNG file says about its picture before the picture itself.
+/// The header of a PNG file: what it says about its picture before the picture itself.
 struct PNGHeader: Equatable {
     static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
@@ -6,7 +6,7 @@ struct PNGHeader: Equatable {
     var width: UInt32
     /// Pixels.
     var height: UInt32
-    /// By an alpha channel, or by a colour that stands for it.
+    /// True for a picture with an alpha channel, or with a colour that stands for it.
     var hasTransparency: Bool
 
     /// - Parameter file: read up to the picture; checksums are not compared.

@@ -36,12 +36,12 @@ final class RetentionMessageContents: Sendable {
     }
 }
 
-/// What Apple decides about images, messages and performance tests: by the seed and the developer's id alone, so that equal runs have
+/// Apple's decisions about images, messages and performance tests: by the seed and the developer's id alone, so that equal runs have
 /// equal decisions. One of ten is rejected, and one of ten waits.
 struct RetentionReview: Sendable {
     /// Nil approves all at once.
     var seed: UInt64?
-    /// Of those that wait, in seconds.
+    /// The duration of a review that waits, in seconds.
     static let duration: TimeInterval = 60
 
     /// Apple's `imageState` and `messageState`.
@@ -61,7 +61,7 @@ struct RetentionReview: Sendable {
         }
     }
 
-    /// Whether a performance test of an address passes.
+    /// True where a performance test of the address passes.
     func passes(_ url: String) -> Bool { digit(url) != 0 }
 
     /// From 0 to 9; nil without a seed.

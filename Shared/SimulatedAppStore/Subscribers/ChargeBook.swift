@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// What one purchase paid, by the simulator's own book-keeping: the reference that figures of revenue are compared with.
+/// The payments for one purchase in the simulator's own book-keeping: the reference that figures of revenue are compared with.
 ///
 /// It follows the events and reads no payload, and it shares no code with a receiver. Amounts are thousandths of a unit of the
 /// storefront's currency.
@@ -9,7 +9,7 @@ struct ChargeBook: Sendable, Equatable {
     struct Charge: Sendable, Equatable {
         var transactionId: String
         var product: Product
-        /// What the payment covers: the product's period, or that of the offer; of added seats, as of the period that they were added to.
+        /// The period that the payment covers: that of the product or of the offer; for added seats, as for the period that they were added to.
         var period: Product.Period
         var price: Int64
         /// When its period begins; of added seats, when they were added.
@@ -18,10 +18,10 @@ struct ChargeBook: Sendable, Equatable {
         var end: Date
         /// The transaction whose period the seats were added to; nil for a charge of a period.
         var seatsOf: String?
-        /// How often the developer extended its period.
+        /// The number of times that the developer extended its period.
         var extensions = 0
 
-        /// What it earns a month, rounded once, halves up. A month has 365.25 / 12 days.
+        /// The revenue per month, rounded once, halves up. A month has 365.25 / 12 days.
         var monthly: Int64 {
             switch period {
             case .week: (price * 1461 + 168) / 336
@@ -34,7 +34,7 @@ struct ChargeBook: Sendable, Equatable {
         }
     }
 
-    /// What Apple paid back.
+    /// A refund by Apple.
     struct Refund: Sendable, Equatable {
         var transactionId: String
         var date: Date
@@ -87,7 +87,7 @@ struct ChargeBook: Sendable, Equatable {
         }
     }
 
-    /// What the purchase earns a month at a moment: the charges whose periods give access then. Added seats count until they are refunded, while
+    /// The monthly revenue of the purchase at a moment: the charges whose periods give access then. Added seats count until they are refunded, while
     /// the period with the same end gives access.
     func monthlyRevenue(at moment: Date) -> Int64 {
         var sum: Int64 = 0

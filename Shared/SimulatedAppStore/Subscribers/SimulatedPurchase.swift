@@ -38,7 +38,7 @@ struct SimulatedPurchase: Sendable, Equatable {
     var renewal: Renewal?
     var refundRequest: RefundRequest?
     var access = ExpectedAccess()
-    /// Of the buyer; who shares a purchase pays nothing.
+    /// The payments of the buyer; a customer who shares a purchase pays nothing.
     var book = ChargeBook()
     /// Renewals since the newest beginning.
     var renewals = 0

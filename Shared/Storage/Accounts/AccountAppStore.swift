@@ -59,13 +59,13 @@ package struct AccountAppStore: Sendable {
         package var isEntitled: Bool
     }
 
-    /// What became of an upload.
+    /// The outcome of an upload.
     package enum Outcome: Sendable {
         /// It is stored; the account may use what the purchase of the app gives where the policy says so.
         case stored
         /// It is an old copy, and another account has uploaded the app transaction.
         case oldCopy
-        /// As many other accounts as may claim one Apple account have evidence that is as strong.
+        /// Other accounts, as many as may claim one Apple account, have evidence that is as strong.
         case tooManyAccounts
     }
 
@@ -133,7 +133,7 @@ package struct AccountAppStore: Sendable {
         }
     }
 
-    /// Whether a request has decided about an app transaction before; it has one at most.
+    /// True where the request has decided about an app transaction before; a request has one at most.
     private static func isDecided(
         by request: TransferStore.Request?, _ app: CoverageStore.App, in transaction: PostgresTransaction
     ) throws -> Bool {

@@ -4,20 +4,20 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What consumables gave to accounts: each transaction is credited once, and a refund takes it back.
+/// The credits that consumables gave to accounts: each transaction is credited once, and a refund takes it back.
 package struct CreditStore: Sendable {
-    /// What a transaction gave.
+    /// The credit of one transaction.
     package struct Credit: Sendable, Equatable {
         package var transactionId: String
         package var bundleId: String
         package var productId: String
-        /// What is counted, such as `coins`; of a product without a setting the product itself.
+        /// The unit that is counted, such as `coins`; for a product without a setting, the product itself.
         package var unit: String
-        /// Of the transaction.
+        /// The quantity of the transaction.
         package var quantity: Int64
         /// Quantity times what the product gave when it was credited.
         package var amount: Int64
-        /// Of the amount, by a refund.
+        /// The part of the amount that a refund took back.
         package var takenBack: Int64
         /// Nil where it was detached or erased since.
         package var account: UUID?
@@ -26,7 +26,7 @@ package struct CreditStore: Sendable {
         package var revokedAt: Date?
     }
 
-    /// What an account was given of one unit.
+    /// The credits of an account in one unit.
     package struct Balance: Sendable, Equatable {
         package var bundleId: String
         package var unit: String
@@ -34,7 +34,7 @@ package struct CreditStore: Sendable {
         package var credits: Int64
         package var credited: Int64
         package var takenBack: Int64
-        /// What is left of what was credited. What the customer has spent is the app's own.
+        /// The credited amount that is left. The app itself accounts for what the customer has spent.
         package var balance: Int64
         /// The newest credit.
         package var creditedAt: Date
@@ -95,7 +95,7 @@ package struct CreditStore: Sendable {
                     Command(Self.ofTransaction, environment.rawValue, transactionId),
                 ])
                 guard let credit = try added[1].first.map(Self.read) else { return .unknown }
-                // Where another request was faster, its row is seen now.
+                // A row that a faster request inserted is seen now.
                 guard added[0].affected == 1 else { return Self.known(credit, account) }
                 let further = storing(credit)
                 if !further.isEmpty { _ = try transaction.pipeline(further) }
@@ -108,7 +108,7 @@ package struct CreditStore: Sendable {
         account == nil || account == credit.account ? .credited(credit, isNew: false) : .otherAccount
     }
 
-    /// What an account was given, by app and unit.
+    /// The balances of an account, by app and unit.
     /// - Parameter bundleIds: nil means all apps.
     package func balances(
         of account: UUID, in environment: StoreEnvironment, bundleIds: [String]?

@@ -35,7 +35,7 @@ package struct TransferStore: Sendable {
     package struct Request: Sendable, Equatable {
         /// The first one is of what it decides now, the others are of what it may have decided before.
         package var ids: [UUID]
-        /// What was decided before belongs to another request of these ids.
+        /// Decisions made before it belong to another request of these ids.
         package var start: Date
 
         package init(ids: [UUID], start: Date) {

@@ -3,7 +3,7 @@ import Postgres
 import struct Foundation.Date
 import struct Foundation.UUID
 
-/// What is known of a purchase that a difference is about.
+/// The facts of a purchase that a difference is about.
 package struct ComparedPurchase: Sendable, Equatable {
     /// One of its transactions, in the newest version.
     package struct Transaction: Sendable, Equatable {

@@ -34,7 +34,7 @@ package enum ComparisonCause: String, Sendable, Hashable, CaseIterable {
 
 /// A comparison of one file with the access here, at the moment of the file.
 package struct Comparison: Sendable, Equatable {
-    /// What was counted.
+    /// The numbers of a comparison.
     package struct Counts: Sendable, Equatable, Codable {
         /// Records of the file, without those that cannot be used.
         package var records = 0
@@ -100,7 +100,7 @@ package struct Comparison: Sendable, Equatable {
 
 /// An entitlement of a customer that was not the same on both sides.
 package struct ComparisonDifference: Sendable, Equatable {
-    /// What one side says.
+    /// The access on one side.
     package struct Side: Sendable, Equatable {
         package var hasAccess: Bool
         /// The end of the access; nil where it has none.
@@ -112,7 +112,7 @@ package struct ComparisonDifference: Sendable, Equatable {
         }
     }
 
-    /// Of the row; 0 before it is stored.
+    /// The id of the row; 0 before it is stored.
     package var id: Int64 = 0
     /// The developer's own id; the token of an account without one.
     package var customerId: String

@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// What one unit of a currency is worth on a day, in a reporting currency.
+/// The value of one unit of a currency on a day, in a reporting currency.
 package struct ExchangeRate: Sendable, Equatable {
     /// The first moment of the day, in UTC.
     package var day: Date

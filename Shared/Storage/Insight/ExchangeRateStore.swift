@@ -42,7 +42,7 @@ package struct ExchangeRateStore: Sendable {
         package var rates: Int64
     }
 
-    /// What is loaded, by reporting currency, currency and source.
+    /// The rates that are loaded, by reporting currency, currency and source.
     package func held() async throws -> [Held] {
         try await connection.execute(Self.held).map { row in
             Held(

@@ -6,7 +6,7 @@ extension FigureReportStore {
     /// The exchange rates of a report.
     struct Rates: Sendable {
         var conversion: FigureReport.Conversion
-        /// By the moment before which they are the newest, and by currency. Trillionths.
+        /// Rates in trillionths, by the moment before which they are the newest, and by currency.
         var before: [Date: [String: Int64]]
     }
 
@@ -14,7 +14,7 @@ extension FigureReportStore {
     /// - Parameter asOf: as of when the figures are; no later day has a rate.
     func rates(_ query: FigureReport.Query, asOf: Date?) async throws -> Rates? {
         guard let currency = query.reportingCurrency else { return nil }
-        // What was charged is converted by the statement that reads it.
+        // The statement that reads charges also converts them.
         let bounds = query.isOfDailyCharges ? [] : query.spans.flatMap { [$0.lowerBound, $0.upperBound] }
         let moments = Dictionary(grouping: Set(bounds)) { bound in
             FigureReport.Interval.day.start(of: min(bound.addingTimeInterval(-1), asOf ?? bound))

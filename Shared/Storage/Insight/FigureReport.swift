@@ -13,7 +13,7 @@ package struct FigureReport: Sendable, Equatable {
         /// Whether its rows need what was added up since the beginning.
         var isLevel: Bool { self == .mrr || self == .movements || self == .churn }
 
-        /// Whether its amounts can be converted to one currency. Churn is a share of the revenue of each currency.
+        /// True where its amounts can be converted to one currency. Churn is a share of the revenue of each currency.
         package var isConvertible: Bool { hasAmounts && self != .churn }
 
         fileprivate var kinds: [String] {
@@ -80,7 +80,7 @@ package struct FigureReport: Sendable, Equatable {
             if name == .retention { self.dimensions.insert(.period) }
         }
 
-        /// Whether what was charged is looked at day by day: rates and taxes are those of the day.
+        /// True where charges are read day by day: rates and taxes are those of the day.
         var isOfDailyCharges: Bool { name == .proceeds || name == .revenue && reportingCurrency != nil }
 
         /// What is added up for it.

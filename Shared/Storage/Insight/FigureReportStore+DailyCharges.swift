@@ -1,7 +1,7 @@
 import Postgres
 
 extension FigureReportStore {
-    /// What was charged and refunded, day by day, with estimates of taxes and commission, in the currency of the report.
+    /// The statement that reads charges and refunds, day by day, with estimates of taxes and commission, in the currency of the report.
     func dailyCharges(_ query: FigureReport.Query) -> Command {
         Command(
             Self.dailyCharges,

@@ -2,7 +2,7 @@ import Postgres
 
 import struct Foundation.Date
 
-/// What operators tell of taxes and of Apple's commission, of which the report on proceeds is estimated.
+/// Taxes and Apple's commission as operators state them, from which the report on proceeds is estimated.
 package struct ProceedsTermsStore: Sendable {
     private let connection: PostgresConnection
 
@@ -17,7 +17,7 @@ package struct ProceedsTermsStore: Sendable {
         package var firstDay: Date
         /// Thousandths of a percent of the price without tax: 19 % is 19,000.
         package var rate: Int32
-        /// Who says so.
+        /// The source of the rate, as the operator names it.
         package var source: String
 
         /// - Parameters:
@@ -57,7 +57,7 @@ package struct ProceedsTermsStore: Sendable {
         }
     }
 
-    /// Whether an app's developer is in the App Store Small Business Program, from a day until that of the app's next membership.
+    /// The developer's membership in the App Store Small Business Program, from a day until that of the app's next membership.
     package struct Membership: Sendable, Equatable {
         package var bundleId: String
         /// Its first moment, in UTC.

@@ -110,7 +110,7 @@ package struct IdempotencyStore: Sendable {
         try await connection.execute(Self.delete, moment).affected
     }
 
-    /// Of a row in place of an answer: there is none, and the request may have had its effect.
+    /// The headers of a row without an answer: its request has begun, and may have had its effect.
     private static let begunHeaders = #"{"Content-Type":"application/problem+json","Storekeeper-Outcome":"unknown"}"#
 
     static let statements = [claim, find, begin, undo, complete, withdraw, delete]

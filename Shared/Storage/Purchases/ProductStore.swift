@@ -77,13 +77,13 @@ public struct ProductStore: Sendable {
         try ProductDurations(try await connection.execute(Self.configured))[bundleId] ?? [:]
     }
 
-    /// What one consumable of a product gives.
+    /// The credit that one consumable of a product gives.
     public struct CreditSetting: Sendable, Equatable {
         /// Apple's id of the product.
         public var productId: String
         /// For each of the quantity.
         public var amount: Int64
-        /// What is counted, such as `coins`.
+        /// The unit that is counted, such as `coins`.
         public var unit: String
 
         /// - Parameters:
@@ -112,7 +112,7 @@ public struct ProductStore: Sendable {
         }
     }
 
-    /// What the consumables of an app give, by product; not those that give one of themselves.
+    /// The credits that the consumables of an app give, by product; not those that give one of themselves.
     public func credits(ofApp bundleId: String) async throws -> [CreditSetting] {
         try await connection.execute(Self.credits, bundleId).map { row in
             CreditSetting(

@@ -105,7 +105,7 @@ public struct StatePreview: Sendable {
         inputs.claims += additions.claims.filter { $0.bundleId == app.bundleId }
         inputs.purchases = ofApp.map { OwnedPurchase($0.subscription, $0.transactions) }
         let before = inputs.accounts
-        // What the same request decided before stands.
+        // Earlier decisions of the same request stand.
         let restored = Array(ofApp.filter { $0.isNamed && outcomes[$0.subscription.key] == nil }).compactMap {
             purchase in claim?.restore(of: purchase, before, inputs)
         }
@@ -127,7 +127,7 @@ public struct StatePreview: Sendable {
             return made.evidence != .old
                 || !before.contains { $0.keys.contains(made.key) && $0.concernsOthers(than: made.appAccountToken) }
         }
-        // By the strongest claim for all purchases of an Apple account, so that the same upload once more claims no others.
+        // The strongest claim decides for all purchases of an Apple account, so that the same upload once more claims no others.
         let overclaimed = before.reduce(into: Set<SubscriptionKey>()) { overclaimed, account in
             let keys = Set(account.keys)
             let claimed = possible.filter { keys.contains($0.key) }
@@ -159,7 +159,7 @@ public struct UploadClaim: Sendable {
     public var includesOwned: Bool
     /// Of the purchases that it claims, by original transaction id; the others it does not claim.
     public var evidence: [String: ClaimEvidence]
-    /// What it has decided before is not decided again; nil where its client cannot repeat it.
+    /// The request whose earlier decisions are not made again; nil where its client cannot repeat it.
     package var request: TransferStore.Request?
 
     /// - Parameters:

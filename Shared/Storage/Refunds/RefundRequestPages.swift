@@ -191,7 +191,7 @@ package struct RefundRequestPages: Sendable {
     private static let ofApps = listed("refund-request-list-apps", [.environment, .app])
     private static let ofOpen = listed("refund-request-list-open", [.time])
     private static let openOfApps = listed("refund-request-list-apps-open", [.environment, .app, .time])
-    /// Of few requests among many.
+    /// The statements for states that few requests among many have.
     private static let ofWaiting = listed("refund-request-list-waiting", [.planned])
     private static let ofWithheld = listed("refund-request-list-withheld", [.withheld])
     private static let answerable = listed(

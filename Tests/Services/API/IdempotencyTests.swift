@@ -202,7 +202,7 @@ import WebhookDelivery
                 let second = try await replay("a")
                 #expect(second.body == first.body && second.headers["idempotency-replayed"] == "true")
                 #expect(try await replay("b").problem == "conflict")
-                // As the problem says, it is sent again when the first one is delivered.
+                // A replay is accepted once the first one is delivered, as the problem says.
                 try await api.run("update webhook_delivery set state = 'delivered', finished_at = now()")
                 #expect(try await replay("b").status == 202)
             }

@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// As the document says of an upload of transactions.
+    /// Expects the answer that the document describes for an upload of transactions.
     private static func expectAsDescribed(_ answer: RunningAPI.Answer, _ api: RunningAPI) throws {
         let operation = try #require(api.document.operations.first { $0.id == "uploadTransactions" })
         DocumentTests.expect(answer, isAs: try #require(operation.answers[answer.status]), operation, api)

@@ -84,7 +84,7 @@ struct PageTests {
         }
     }
 
-    /// What follows the program's name in text and in blocks, up to what the shell would read as another command.
+    /// The words after the program's name in text and in blocks, up to what the shell would read as another command.
     private static func mentions(in text: String) -> [String] {
         let joined = text.replacing("\\\n", with: " ")
         let spans = joined.matches(of: #/`storekeeper\s+([^`]+)`/#).map { String($0.output.1) }

@@ -5,7 +5,7 @@ import Foundation
 /// A file of customers, read as a stream.
 struct ImportFile {
     let pieces: FilePieces
-    /// What the user says about its columns; nil where the header is to tell.
+    /// The columns as the user describes them; nil where the header is to tell.
     var columns: ImportColumns?
 
     /// One line or record.
@@ -65,7 +65,7 @@ struct ImportFile {
         guard hasBegun else { throw ValidationError("\(pieces.path.escaped) is empty") }
     }
 
-    /// Whether a file begins with a JSON object.
+    /// True for a file that begins with a JSON object.
     private static func isJSON(_ piece: Data) -> Bool {
         piece.first { !(UInt8(ascii: " ") == $0 || (9...13).contains($0)) } == UInt8(ascii: "{")
     }

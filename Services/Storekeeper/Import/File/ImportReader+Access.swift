@@ -4,7 +4,7 @@ import Foundation
 import Operations
 import StrictJSON
 
-/// What a record says of access, for a comparison.
+/// The statement of a record about access, for a comparison.
 enum AccessEntry: Equatable {
     /// Records of one customer.
     case records(customerId: String, aliases: [String], [IncumbentRecord])
@@ -14,7 +14,7 @@ enum AccessEntry: Equatable {
 }
 
 extension ImportReader {
-    /// What a record says of access.
+    /// Reads the statement of a record about access.
     /// - Parameter line: its number, from 1.
     func access(of record: ImportRecord, line: Int, _ shape: ImportShape) -> AccessEntry {
         do throws(Reason) {
@@ -34,7 +34,7 @@ extension ImportReader {
         }
     }
 
-    /// What a JSON line says of access.
+    /// Reads the statement of a JSON line about access.
     func access(ofLine bytes: [UInt8], line: Int) -> AccessEntry {
         do throws(Reason) {
             let json = try object(ofLine: bytes)
@@ -82,7 +82,7 @@ extension ImportReader {
         return .records(customerId: customer, aliases: [], [record])
     }
 
-    /// What a stored answer of verifyReceipt says of access; nothing for a receipt in base64, which says nothing of renewals since.
+    /// Reads what a stored answer of verifyReceipt says of access; nothing for a receipt in base64, which says nothing of renewals since.
     private func receiptAccess(_ bytes: [UInt8], _ line: Int) throws(Reason) -> [IncumbentRecord] {
         guard bytes.first == UInt8(ascii: "{") else { return [] }
         let answer = try answer(ofVerifyReceipt: bytes)

@@ -96,7 +96,7 @@ public struct AppleAccount: Sendable, Equatable {
         PurchaseAccount(key: purchase, bundleId: bundleId, appAccountToken: token, mayUse: mayUse, because: because)
     }
 
-    /// Whether a claim by an upload counts: not where as many other accounts as may claim this Apple account have evidence that is as
+    /// Decides whether a claim by an upload counts: not where other accounts, as many as may claim this Apple account, have evidence that is as
     /// strong. An account that Apple names, that has as strong a claim, or that an operator assigned or chose, is never kept out.
     /// - Parameter most: the number of accounts that may claim the Apple account.
     package func admits(_ claim: AccountClaim, most: Int, chosen: Set<String>) -> Bool {

@@ -18,9 +18,9 @@ package struct PurchaseFigures: Sendable, Equatable {
         /// Purchases by the day of their first paid period; `step` is the number of its lengths that were paid for so far, and of those
         /// before the first resubscription.
         case periods, unbrokenPeriods
-        /// What was charged, by the day of the transaction. Loyal: after a year of paid service, when Apple's commission is lower.
+        /// Charges, by the day of the transaction. Loyal: after a year of paid service, when Apple's commission is lower.
         case charge, loyalCharge
-        /// What was refunded, by the day of the refund, and by the day of the transaction; `step` is 1 of a loyal charge.
+        /// Refunds, by the day of the refund, and by the day of the transaction; `step` is 1 for a loyal charge.
         case refund, refundOfCharge
     }
 

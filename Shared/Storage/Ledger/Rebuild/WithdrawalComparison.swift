@@ -22,13 +22,13 @@ public struct WithdrawalComparison: Sendable {
     public struct Difference: Sendable, Equatable {
         /// Apple's id of the notification.
         public var notificationUUID: UUID
-        /// Where the customer is one.
+        /// The environment of the customer.
         public var environment: String
         /// The app.
         public var bundleId: String
-        /// By the row; nil: of no customer.
+        /// The customer in the row; nil for none.
         public var stored: String?
-        /// By the payload; nil: of no customer.
+        /// The customer in the payload; nil for none.
         public var signed: String?
     }
 

@@ -16,10 +16,10 @@ import Testing
     private static let now = Date(milliseconds: 1_790_000_000_000)
     /// The beginning of the day.
     private static let today = Date(timeIntervalSince1970: 20_717 * 86_400)
-    /// How many moments are compared.
+    /// The number of moments that are compared.
     private static let count = 1000
 
-    /// What one purchase paid, and in which currency.
+    /// The payments for one purchase, and their currency.
     private struct Book {
         var currency: String
         var book: ChargeBook
@@ -101,7 +101,7 @@ import Testing
                 .compactMap { $0.purchase?.originalTransactionId })
     }
 
-    /// As the pipeline reads the notification; nil for one that shows no transaction.
+    /// The entry that the pipeline reads from the notification; nil for one that shows no transaction.
     private static func entry(_ event: EventPayload) -> LedgerEntry? {
         guard let purchase = event.shownPurchase else { return nil }
         let read = PurchaseEvent(

@@ -161,7 +161,7 @@ import Testing
             let file = directory.path("export.csv")
             _ = await Self.run(database, file, "--ask", "0")
             let before = try await Self.everything(connection).sorted()
-            // As if it had been killed before its end.
+            // The comparison stays open, as if its process had been killed.
             let open = Comparison(
                 id: UUID(), environment: .production, bundleId: Self.app.bundleId, source: "revenueCat",
                 takenAt: ComparedLedger.moment, startedAt: ComparedLedger.now)

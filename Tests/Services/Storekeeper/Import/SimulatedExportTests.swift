@@ -6,7 +6,7 @@ import Testing
 @testable import SimulatedAppStore
 @testable import Storekeeper
 
-/// What import reads of the files that the simulator writes of its customers.
+/// The import of files that the simulator writes of its customers.
 struct SimulatedExportTests {
     private static let now = Date(milliseconds: 1_795_000_000_003)
     private static let accounts = ["7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b", "01d5c7c4-7d0c-4c26-a96d-9cf1a8f0a9a5"]
@@ -82,7 +82,7 @@ struct SimulatedExportTests {
         let access = export.records.filter { !products.contains($0.customerId) }.filter {
             $0.givesAccess && $0.refundedAt == nil && ($0.effectiveEnd.map { $0 > Self.now } ?? true)
         }
-        // Of the fifteen causes, five are that it gives no access; an upgrade and a second owner have two records with it.
+        // Five of the fifteen causes are that it gives no access; an upgrade and a second owner have two records with it.
         #expect(access.count == 2 * (15 - 5 + 2))
     }
 }

@@ -124,7 +124,7 @@ import Testing
             #expect(Array(counts.rawBytes) == Array(outcome.output.utf8.dropLast()))
             #expect(counts["differences"]?.members.map(\.key) == DifferenceCause.allCases.map(\.rawValue))
             #expect(counts["differences"]?.members.allSatisfy { $0.value.int64 == 1 } == true)
-            // What happens to the customers who differ was sent: eleven bought, and nine more events follow.
+            // The events of the customers who differ were sent: eleven purchases, and nine more events after them.
             #expect(run.receiver.requests.count == before + 11 + 9)
             let date = try FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
             #expect(date?.milliseconds == counts["takenAt"]?.int64)

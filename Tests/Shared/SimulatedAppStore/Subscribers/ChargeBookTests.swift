@@ -4,7 +4,7 @@ import Testing
 
 @testable import SimulatedAppStore
 
-/// What the simulator books of a purchase, computed by hand.
+/// The simulator's books of a purchase, compared with amounts computed by hand.
 @Suite struct ChargeBookTests {
     private static let app = App(bundleId: "com.example.app", appAppleId: 1, environment: .production)
     private static let beginning = Date(milliseconds: 1_790_000_000_000)

@@ -54,7 +54,7 @@ import Testing
             #expect(try SubscriptionChanged(message.record()).transaction?.quantity == 3)
             #expect(firsts.count { $0 == true } == 1 && firsts.count { $0 == false } == 7)
             _ = try await Self.credit("1", fixture)
-            // What is set later changes no credit.
+            // A later setting changes no credit.
             try await ProductStore(fixture.connection).setCredits([], removing: ["coins"], ofApp: Self.app)
             #expect(try await ProductStore(fixture.connection).credits(ofApp: Self.app).isEmpty)
             #expect(try await Self.balances(fixture) == ["coin 2: 400 - 0 = 400"])

@@ -106,7 +106,7 @@ import Testing
                     "01 USD 0 16000 0 0 0 0 0 16000 2 0 0 0 0", "02 BRL 0 7000 0 0 0 0 0 7000 1 0 0 0 0",
                     "02 USD 16000 0 0 0 -12000 0 1000 5000 0 0 0 1 0",
                 ])
-            // By day each movement has the rate of its day.
+            // A report by day converts each movement at the rate of its day.
             #expect(
                 try await Self.lines(
                     .movements, store, in: "USD", by: .day, from: "2026-02-10", to: "2026-02-11"

@@ -53,7 +53,7 @@ import Testing
                     "CONSUMPTION_REQUEST", minute: Double(transaction * 10), transaction: "\(transaction)",
                     seed: UInt64(transaction))
             }
-            // Of the odd ones the answer waits, but of one whose consent was withdrawn.
+            // The answers for the odd ones wait, except for one whose consent was withdrawn.
             try await fixture.connection.run(
                 unsafeScript: """
                     insert into refund_answer (

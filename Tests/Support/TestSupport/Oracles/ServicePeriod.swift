@@ -40,7 +40,7 @@ extension PaidPeriod {
 }
 
 extension TransactionFacts {
-    /// Whether the time was paid for: not by a free trial, family sharing, an assigned seat, or a price that was refunded
+    /// True where the time was paid for: not by a free trial, family sharing, an assigned seat, or a price that was refunded
     /// in full.
     var isPaid: Bool {
         guard !isPaidElsewhere, offerDiscountType != "FREE_TRIAL", (priceMilliunits ?? 1) > 0 else { return false }

@@ -3,7 +3,7 @@ import Testing
 
 /// Restores of a purchase that another account has, in all combinations.
 @Suite struct RestoreDecisionTests {
-    /// As the table in Documentation/Ownership.md says it, from the other side: everything that must hold for a move.
+    /// The table in Documentation/Ownership.md, from the other side: everything that must hold for a move.
     private static func expected(_ restore: Restore, _ policy: SharingPolicy, needsDevice: Bool) -> Bool {
         let isBuyer = restore.account == restore.buyer
         let strong: Set<ClaimEvidence?> =

@@ -258,7 +258,7 @@ import Testing
         }
     }
 
-    /// How the sweep of an erasure is repeated.
+    /// The ways in which the sweep of an erasure is repeated.
     enum Repeat: String, CaseIterable {
         case byOwnId, byAccount, byCertificate, byItself
     }
