@@ -49,7 +49,7 @@ extension EndToEnd {
             }
         }
 
-        /// What a killed scheduler holds is free after a minute and a half; here at once.
+        /// The leases of a killed scheduler end after a minute and a half; here they end at once.
         private static func expireLeases(_ apple: SimulatedApple) async throws {
             try await apple.ledger.connection.run(
                 unsafeScript: """

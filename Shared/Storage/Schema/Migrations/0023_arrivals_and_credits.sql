@@ -75,7 +75,8 @@ insert into erased_purchase (environment, original_transaction_id)
 select distinct environment, unnest(detached_purchases)
 from erased_account;
 
--- As before, and notes the purchases of the account alone, and forgets whose credits they were and which requests restored.
+-- As before, and keeps for the sweep whose account it was, notes the purchases of the account alone, and forgets whose credits they
+-- were and which requests restored.
 create or replace function erase_account(
     new_id uuid, asked_environment store_environment, asked_bundle_id text, asked_account uuid, asked_completely boolean,
     now_at timestamptz, topics_end_at timestamptz)
