@@ -117,8 +117,9 @@ begin
                 partition, date_trunc('month', month)::timestamptz,
                 (date_trunc('month', month) + interval '1 month')::timestamptz);
         exception
-            -- Of the catalog: the other run committed while this one waited.
-            when duplicate_table or unique_violation then null;
+            -- Which of these depends on what this one had looked up of the name (relation, type, index of the catalog) before the
+            -- other run committed.
+            when duplicate_table or duplicate_object or unique_violation then null;
         end;
     end if;
     return partition;
