@@ -37,6 +37,12 @@ struct EventsTests {
             #expect(try await listed("--to", "3540s") == ["bought"])
             #expect(try await listed("--purchase", SampleLedger.purchase) == ["bought", "renewed"])
             #expect(try await listed("--purchase", SampleLedger.purchase, "--type", "DID_RENEW") == ["renewed"])
+            // The type of notifications of version 1 is none of Apple's, and no mistake.
+            for (type, warns) in [("V1", false), ("V3", true)] {
+                let outcome = await CommandOutcome.of(
+                    ["events", "list", "--type", type], environment: database.environment)
+                #expect(outcome.code == 0 && outcome.errorOutput.contains("Unknown notificationType") == warns)
+            }
         }
     }
 

@@ -312,6 +312,21 @@ import WebhookDelivery
         }
     }
 
+    @Test func `A partition that a service made since has no privileges and needs none, and those it got are found`()
+        async throws
+    {
+        try await Self.withGrants { _, owner async throws in
+            try await owner.run(
+                unsafeScript: "select make_webhook_days(date '2020-01-01', date '2020-01-01', '2020-01-01')")
+            #expect(try await Grants(owner).differences() == [])
+            try await owner.run(unsafeScript: "grant insert on webhook_delivery_2020_01_01 to storekeeper_reader")
+            #expect(
+                try await Grants(owner).differences() == [
+                    "privileges of partition webhook_delivery_2020_01_01 differ"
+                ])
+        }
+    }
+
     @Test func `A reader reads everything but secrets and changes nothing`() async throws {
         try await Self.withGrants { database, owner async throws in
             let tables = try await owner.execute(Self.tables).map { row in try row.value("name", as: String.self) }
