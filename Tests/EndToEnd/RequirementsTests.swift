@@ -37,6 +37,16 @@ extension EndToEnd {
             storekeeper retention-messages default premium.monthly en-US $app | grep "$message"
             if storekeeper retention-messages delete-image "$image" $app; then exit 9; fi
             storekeeper retention-messages delete "$message" $app
+            printf '\211PNG\r\n\032\n\0\0\0\015IHDR\0\0\004\0\0\0\004\0\010\002\0\0\0\0\0\0\0' >tick.png
+            tick=$(storekeeper retention-messages upload-image tick.png --size BULLET_POINT $app)
+            storekeeper retention-messages list $app | grep "$tick.*BULLET_POINT"
+            if storekeeper retention-messages upload-image image.png --size BULLET_POINT $app; then exit 9; fi
+            storekeeper retention-messages realtime-url --set https://example.com/retention $app
+            storekeeper retention-messages realtime-url $app | grep https://example.com/retention
+            request=$(storekeeper retention-messages performance-test --purchase "$PURCHASE" $app | sed -n -E 's/.*"requestId" *: *"([^"]+)".*/\1/p')
+            { storekeeper retention-messages performance-test --result "$request" $app || [ $? -eq 1 ]; } | grep successRate
+            storekeeper retention-messages realtime-url --remove $app
+            if storekeeper retention-messages realtime-url $app; then exit 9; fi
             token=SANDBOX_$(cat /proc/sys/kernel/random/uuid)
             report=$(cat /proc/sys/kernel/random/uuid)
             storekeeper external-purchases report "$token" --status NO_LINE_ITEM --request-id "$report" --app com.example.app
@@ -49,7 +59,9 @@ extension EndToEnd {
 
         private static let audited = [
             "retention-messages upload-image", "retention-messages upload", "retention-messages default",
-            "retention-messages delete-image", "retention-messages delete", "external-purchases report",
+            "retention-messages delete-image", "retention-messages delete", "retention-messages realtime-url",
+            "retention-messages performance-test", "retention-messages realtime-url --remove",
+            "external-purchases report",
             "advanced-commerce cancel",
         ]
 
@@ -86,7 +98,7 @@ extension EndToEnd {
                 }
                 let changes = try await dev.shell(variables + Self.changes)
                 #expect(changes.ending == .exit(0), "\(changes.text)\n\(changes.log)")
-                let audited = try await dev.shell("storekeeper audit --limit 50 --json").text
+                let audited = try await dev.shell("storekeeper audit --limit 100 --json").text
                 for operation in Self.audited { #expect(audited.contains("\"\(operation)\""), "\(audited)") }
                 for outcome in ["requested", "done", "failed"] {
                     #expect(audited.contains("\"\(outcome)\""), "\(audited)")

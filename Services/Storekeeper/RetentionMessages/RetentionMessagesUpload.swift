@@ -44,9 +44,12 @@ struct RetentionMessagesUploadImage: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "upload-image", abstract: "Upload an image for Apple's review.",
         discussion: """
-            Prints the id, which messages name.
+            Apple takes PNG files without transparency: FULL_SIZE is 3840 pixels wide and 160 to 2160 high, BULLET_POINT 1024 by \
+            1024. Prints the id, which messages name.
 
-            Example: storekeeper retention-messages upload-image picture.png --size FULL_SIZE --app com.example.app
+            Examples:
+              storekeeper retention-messages upload-image picture.png --size FULL_SIZE --app com.example.app
+              storekeeper retention-messages upload-image tick.png --size BULLET_POINT --app com.example.app
             """)
 
     @OptionGroup var options: AppleChangeOptions

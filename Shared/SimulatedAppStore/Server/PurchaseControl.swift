@@ -148,6 +148,10 @@ struct PurchaseControl: Sendable {
             guard let purchase = event.purchase else { return }
             json.member("originalTransactionId", purchase.originalTransactionId)
             json.member("transactionId", purchase.transactionId)
+            // Apple has orders in production only.
+            if event.app.environment == .production {
+                json.member("orderId", OrderNumber(transactionId: purchase.transactionId).text)
+            }
             json.member("productId", purchase.product.id(in: event.app.bundleId))
             if let token = event.customer?.appAccountToken {
                 json.member("appAccountToken", token.uuidString.lowercased())

@@ -8,15 +8,19 @@ extension StoreAPI {
     private static let imageWidth: UInt32 = 3840
     /// Pixels, of a full-size image.
     private static let imageHeights: ClosedRange<UInt32> = 160...2160
+    /// Pixels, the width and height of a bullet point's image.
+    private static let bulletPoint: UInt32 = 1024
 
     func uploadRetentionImage(_ call: APICall) throws -> APIAnswer {
         let id = try Self.uuid(call.id)
         let size = call.request.parameter("imageSize") ?? "FULL_SIZE"
         guard ["FULL_SIZE", "BULLET_POINT"].contains(size) else { throw APIFault(4_000_216) }
-        guard let image = PNGHeader(call.request.body), !image.hasTransparency,
-            image.width <= Self.imageWidth, image.height <= Self.imageHeights.upperBound,
-            size != "FULL_SIZE" || image.width == Self.imageWidth && Self.imageHeights.contains(image.height)
-        else { throw APIFault(4_000_161) }
+        guard let image = PNGHeader(call.request.body), !image.hasTransparency else { throw APIFault(4_000_161) }
+        let fits =
+            size == "BULLET_POINT"
+            ? image.width == Self.bulletPoint && image.height == Self.bulletPoint
+            : image.width == Self.imageWidth && Self.imageHeights.contains(image.height)
+        guard fits else { throw APIFault(4_000_161) }
         return try retention.with(call.app) { content in
             guard content.images[id] == nil else { throw APIFault(4_090_000) }
             guard content.images.count < Self.maximumCount else { throw APIFault(4_030_014) }

@@ -88,6 +88,15 @@ import Testing
                 await code { try await client.uploadRetentionMessage(message, json: json) } == .messageAlreadyExists)
             #expect(try await client.retentionImages().map(\.imageIdentifier) == [image.uuidString.lowercased()])
             #expect(try await client.retentionMessages().map(\.messageState) == ["APPROVED"])
+            let bullet = UUID()
+            for (width, height) in [(1023, 1024), (1024, 1025), (3840, 160)] as [(UInt16, UInt16)] {
+                let png = Self.png(width, height)
+                #expect(
+                    await code { try await client.uploadRetentionImage(bullet, png: png, size: "BULLET_POINT") }
+                        == .invalidImage)
+            }
+            try await client.uploadRetentionImage(bullet, png: Self.png(1024, 1024), size: "BULLET_POINT")
+            #expect(Set(try await client.retentionImages().map(\.imageSize)) == ["FULL_SIZE", "BULLET_POINT"])
             #expect(await code { try await client.deleteRetentionImage(image) } == .imageInUse)
             try await client.setDefaultRetentionMessage(message, productId: "p", locale: "en-US")
             #expect(
