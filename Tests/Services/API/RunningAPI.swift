@@ -89,7 +89,10 @@ struct RunningAPI: Sendable {
             async let run: Void = group.run()
             var iterator = ports.makeAsyncIterator()
             let port = try #require(await iterator.next())
-            let client = HTTPClient(eventLoopGroupProvider: .singleton)
+            var options = HTTPClient.Configuration()
+            // Many requests at once wait for one of its few connections, on a busy machine for longer than the 10 s of its default.
+            options.timeout.connect = .minutes(10)
+            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: options)
             try await keys.turn()
             try await Self.decide(horizon, configuration)
             let outcome: Swift.Result<Result, any Error>

@@ -88,6 +88,8 @@ struct RunningConsole: Sendable {
             let port = try #require(await iterator.next())
             var options = HTTPClient.Configuration()
             options.redirectConfiguration = .disallow
+            // As in the tests of the API: a request waits for a connection as long as a busy machine needs.
+            options.timeout.connect = .minutes(10)
             let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: options)
             let outcome: Result<Value, any Error>
             do {
