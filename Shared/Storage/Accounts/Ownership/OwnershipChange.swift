@@ -108,7 +108,7 @@ struct OwnershipLock: Hashable, Sendable {
     /// decide by what was before.
     static func all(of app: CoverageStore.App) -> Command { Command(exclusive, text(app)) }
 
-    static let statements = [exclusive, shared, named]
+    static let statements = [begin, end, giveBack, exclusive, shared, named]
 
     /// Before the locks, so that they can be given back.
     static let begin = Statement("ownership-lock-begin", "savepoint ownership")
