@@ -1,0 +1,272 @@
+import Foundation
+import Testing
+
+@testable import Devkit
+
+extension EndToEnd {
+    /// Pages for operators have their commands in sentences, where values are left to the reader. Each of them runs beside `storekeeper dev`:
+    /// as it is written, or with values, or it is left out for a reason. The shell blocks of other pages run in `FirstHourTests`.
+    struct PageCommandTests {
+        private static let pages = [
+            "README.md", "CONTRIBUTING.md", "Documentation/ConnectApple.md", "Documentation/Insight.md",
+            "Documentation/Supported.md", "Documentation/Move.md", "Documentation/Releases.md",
+            "Documentation/SECURITY.md", "Documentation/Guarantees.md", "Documentation/Faults.md",
+            "Documentation/Architecture.md", "Deploy/README.md", "Deploy/Maintenance.md", "Deploy/Alerts.md",
+        ]
+
+        /// What the completed commands are about: a purchase, a dead letter, an endpoint, another system's export.
+        private static let preparation = #"""
+            ACCOUNT=$(cat /proc/sys/kernel/random/uuid)
+            PURCHASE=$(storekeeper simulator buy premium.monthly --account "$ACCOUNT" --environment Production --json |
+                sed -E 's/.*"originalTransactionId":"([0-9]+)".*/\1/')
+            ENDPOINT=$(storekeeper webhooks create --environment Production --url https://backend.example.com/storekeeper --json |
+                grep -oE '[0-9a-f-]{36}')
+            KEPT=$(dirname "$STOREKEEPER_APPS_FILE")
+            INGEST="http://127.0.0.1:$(cat "$KEPT/ingest.port")"
+            storekeeper simulator export export.csv.gz --environment Production
+            EVENT=
+            for attempt in {1..300}; do
+                [ -z "$EVENT" ] || break
+                EVENT=$(storekeeper events list --purchase "$PURCHASE" --limit 1 --json |
+                    sed -n 's/.*"notificationUUID" : "\([^"]*\)".*/\1/p')
+            done
+            SIGNED=$(storekeeper events show "$EVENT" --original)
+            curl -s -f -H "Content-Type: application/json" -d "{\"signedPayload\":\"${SIGNED%????????}AAAAAAAA\"}" \
+                "$INGEST/v1/notifications"
+            DEAD=
+            for attempt in {1..300}; do
+                [ -z "$DEAD" ] || break
+                DEAD=$(storekeeper dead-letters list --reason signature --limit 1 | sed -nE 's#^([0-9]+/[0-9]+) .*#\1#p')
+            done
+            [ -n "$DEAD" ]
+            """#
+
+        /// How a statement runs, with the rights of operators.
+        private static let tools = #"sql() { psql -X -q -v ON_ERROR_STOP=1 "$DATABASE_URL" -c "$1"; }"# + "\n"
+
+        /// Commands of pages with values for what the pages leave to the reader, or with the exit code that they have here.
+        private static let completed: [String: String] = [
+            "chmod 600 AuthKey_ABC123DEFG.p8": "touch AuthKey_ABC123DEFG.p8 && chmod 600 AuthKey_ABC123DEFG.p8",
+            "cat fullchain.pem privkey.pem >certificate.pem":
+                "touch fullchain.pem privkey.pem && cat fullchain.pem privkey.pem >certificate.pem",
+            "create user recovery in role storekeeper_recovery …":
+                #"PGOPTIONS= sql "create user recovery in role storekeeper_recovery password 'test'""#,
+            "setup --check":
+                #"env -i PATH="$PATH" DATABASE_URL="$DATABASE_URL" KAFKA_BOOTSTRAP_SERVERS="$KAFKA_BOOTSTRAP_SERVERS" STOREKEEPER_REPLICATION_FACTOR=1 setup --check"#,
+            "storekeeper acls --servers … --principal-prefix User:CN=storekeeper- --command-config …":
+                "storekeeper acls --servers localhost:9092 --principal-prefix User:CN=storekeeper- --command-config admin.properties",
+            "storekeeper backfill": backfill,
+            "storekeeper backfill FILE --environment Production": backfill,
+            // The simulator's customers buy on while the file is written, and nothing was compared on the days before.
+            "storekeeper compare export.csv.gz --app com.example.app --environment Production":
+                "storekeeper compare export.csv.gz --app com.example.app --environment Production || [ $? -eq 1 ]",
+            "storekeeper compare report": "storekeeper compare report --app com.example.app || [ $? -eq 1 ]",
+            "storekeeper compare report --app com.example.app --days 14":
+                "storekeeper compare report --app com.example.app --days 14 || [ $? -eq 1 ]",
+            "storekeeper coverage --from": "storekeeper coverage --from 7d",
+            "storekeeper dead-letters dismiss": #"storekeeper dead-letters dismiss "$DEAD" --note test"#,
+            "storekeeper dead-letters replay": #"storekeeper dead-letters replay "$DEAD" --note test"#,
+            // It was altered, which is exit code 1.
+            "storekeeper dead-letters show 3/17 --original | storekeeper verify -":
+                #"(storekeeper dead-letters show "$DEAD" --original | storekeeper verify - 2>&1 || [ $? -eq 1 ]) | grep signature"#,
+            "storekeeper doctor": "storekeeper doctor --no-test-notifications",
+            "storekeeper doctor --url https://storekeeper.example.com/v1/notifications":
+                #"storekeeper doctor --url "$INGEST/v1/notifications""#,
+            "storekeeper entitlements": #"storekeeper entitlements "$ACCOUNT" --environment Production"#,
+            "storekeeper events purchase": #"storekeeper events purchase "$PURCHASE""#,
+            "storekeeper events timeline": #"storekeeper events timeline "$PURCHASE""#,
+            "storekeeper healthcheck http://HOST:9101/readyz": healthcheck,
+            "storekeeper healthcheck http://HOST:PORT/readyz": healthcheck,
+            "storekeeper insight rates load":
+                "echo 2026-01-02,EUR,1.17 >rates.csv && storekeeper insight rates load rates.csv --into USD --source test",
+            "storekeeper insight rebuild": "storekeeper insight rebuild --note test",
+            "storekeeper insight show REPORT": """
+            for report in mrr movements churn retention trials revenue proceeds; do
+                storekeeper insight show $report --app com.example.app
+            done
+            """,
+            "storekeeper insight small-business set":
+                "storekeeper insight small-business set --app com.example.app --since 2026-01-01",
+            "storekeeper insight taxes load":
+                "echo DEU,2026-01-01,19 >taxes.csv && storekeeper insight taxes load taxes.csv --source test",
+            "storekeeper keys create":
+                "storekeeper keys create --name next --environment Sandbox --app com.example.app --scope entitlements:read",
+            "storekeeper keys revoke": #"""
+            LAST=$(storekeeper keys create --name last --environment Sandbox --app com.example.app --scope entitlements:read --json |
+                grep -oE '[0-9a-f-]{36}')
+            storekeeper keys revoke "$LAST" --note test
+            """#,
+            "storekeeper offsets reset": "storekeeper offsets reset --dry-run",
+            "storekeeper products durations": "storekeeper products durations --app com.example.app",
+            // The right to create a schema, which operators do not have.
+            "storekeeper rebuild": "PGOPTIONS= storekeeper rebuild",
+            "storekeeper rebuild --repair --dry-run": "PGOPTIONS= storekeeper rebuild --repair --dry-run",
+            "storekeeper recover": "storekeeper recover --from 1h",
+            "storekeeper recover --from": "storekeeper recover --from 1h",
+            "storekeeper recover --from … --to …": "storekeeper recover --from 1h --to 1m",
+            // Exit code 2: something needs attention.
+            "storekeeper status": "storekeeper status || [ $? -eq 2 ]",
+            "storekeeper test-notification --app BUNDLE --environment ENVIRONMENT":
+                "storekeeper test-notification --app com.example.app --environment Production",
+            "storekeeper verify FILE":
+                #"storekeeper simulator purchases "$PURCHASE" --signed >signed && storekeeper verify signed"#,
+            "storekeeper webhooks deliveries ID": #"storekeeper webhooks deliveries "$ENDPOINT""#,
+            "storekeeper webhooks deliveries ID --state given-up":
+                #"storekeeper webhooks deliveries "$ENDPOINT" --state given-up"#,
+            "storekeeper webhooks deliveries ID --state waiting":
+                #"storekeeper webhooks deliveries "$ENDPOINT" --state waiting"#,
+            "storekeeper webhooks replay ID --from 40d":
+                #"storekeeper webhooks replay "$ENDPOINT" --from 40d --dry-run"#,
+            "storekeeper webhooks replay ID --sequence N":
+                #"storekeeper webhooks replay "$ENDPOINT" --sequence 1 --dry-run"#,
+            "storekeeper webhooks resume ID":
+                #"storekeeper webhooks pause "$ENDPOINT" && storekeeper webhooks resume "$ENDPOINT" --yes"#,
+            "storekeeper webhooks show ID": #"storekeeper webhooks show "$ENDPOINT""#,
+        ]
+
+        private static let backfill =
+            #"echo "$PURCHASE" >customers && storekeeper backfill customers --app com.example.app --environment Production"#
+        private static let healthcheck =
+            #"storekeeper healthcheck "http://127.0.0.1:$(cat "$KEPT/ingest.admin-port")/readyz""#
+
+        /// Commands that begin like this do not run here.
+        private static let leftOut: KeyValuePairs<String, String> = [
+            "docker ": "needs a container engine; Deploy/checks/compose runs docker-compose.yml",
+            "kubectl ": "needs a cluster; Deploy/checks/kubernetes checks what the manifests say",
+            "helm ": "needs a cluster; Deploy/checks/kubernetes compares the chart with the manifests",
+            "kafka-": "Kafka's own tools, for a broker that is not embedded; Deploy/checks/restore resets offsets",
+            "export STOREKEEPER_CERTIFICATE_FILE=": "for the command of a container engine below it",
+            "psql -h REPLICA": "needs a replica",
+            "pg_": "stops, copies or dumps a whole server; Deploy/checks/restore restores one",
+            "chronyc ": "shows the time service of a machine",
+            "openssl ":
+                "measures a machine, or makes and uses the key of a release; Deploy/checks/releases --self-test does",
+            "sha256sum ": "needs a release; Deploy/checks/releases --self-test verifies one",
+            "git ": "publishes",
+            "swift ": "changes the sources",
+            "storekeeper dev": "all other commands run beside it",
+            "Deploy/": "builds, tests or releases; .ci/run runs what a change has to pass",
+        ]
+
+        @Test func `Every command in a sentence of a page runs against dev, or is left out for a reason`() async throws
+        {
+            let commands = try Self.commands()
+            #expect(commands.count > 80)
+            try await RunningDev.use { dev in
+                _ = try await dev.lines(2, with: "curl .*/entitlements")
+                try await dev.follow(DocumentedStep(commands: Self.preparation))
+                for command in commands {
+                    guard let script = Self.script(of: command) else { continue }
+                    try await dev.follow(DocumentedStep(commands: Self.tools + script))
+                }
+            }
+        }
+
+        @Test func `What completes a command of a page has its words, and each entry stands on a page`() throws {
+            let commands = try Self.commands()
+            for (command, script) in Self.completed {
+                #expect(commands.contains(command), "no page has \(command)")
+                #expect(Self.has(script, wordsOf: command), "\(command): \(script)")
+            }
+            for (beginning, reason) in Self.leftOut {
+                #expect(commands.contains { $0.hasPrefix(beginning) }, "\(beginning): \(reason)")
+            }
+        }
+
+        @Test func `Queries of the page of figures run with the role that it names`() async throws {
+            let queries = try DocumentedStep.text(of: "Documentation/Insight.md").matches(of: /```sql\n([\s\S]*?)\n```/)
+                .map { String($0.output.1) }
+            let roles = ["storekeeper_analyst", "storekeeper_analyst", "storekeeper_reader"]
+            #expect(queries.count == roles.count)
+            try await RunningDev.use { dev in
+                _ = try await dev.lines(2, with: "curl .*/entitlements")
+                for (query, role) in zip(queries, roles) {
+                    let run = try await dev.shell(
+                        "PGOPTIONS='-c role=\(role)' psql -X -v ON_ERROR_STOP=1 \"$DATABASE_URL\" <<'END'\n\(query)\nEND"
+                    )
+                    #expect(run.ending == .exit(0), "\(query)\n\(run.log)")
+                    #expect(run.text.contains(" row"), "\(query)\n\(run.text)")
+                }
+            }
+        }
+
+        /// The simulator is Apple: its key stands for the one that App Store Connect gives, and its apps for those of the developer.
+        @Test func `Connecting Apple by the page: doctor says what each step leaves missing, and nothing at the end`()
+            async throws
+        {
+            let page = try DocumentedStep.text(of: "Documentation/ConnectApple.md")
+            let files = page.matches(of: /```json\n([\s\S]*?)\n```/).map { String($0.output.1) }
+            try #require(files.count == 2)
+            let keys = files[1].replacing(#""keyId": "ABC123DEFG""#, with: #""keyId": "\#(APIKeyFile.keyId)""#)
+            #expect(keys.contains(APIKeyFile.issuerId))
+            try await RunningDev.use { dev in
+                _ = try await dev.lines(2, with: "curl .*/entitlements")
+                let apps = try await dev.shell(
+                    "cat >\"$STOREKEEPER_APPS_FILE\" <<'END'\n\(files[0])\nEND\n"
+                        + "unset STOREKEEPER_APP_STORE_API_KEYS_FILE\nstorekeeper doctor --no-test-notifications")
+                #expect(apps.ending == .exit(1))
+                #expect(apps.text.contains("STOREKEEPER_APP_STORE_API_KEYS_FILE is not set"), "\(apps.text)")
+                // A browser saves a file that every user may read.
+                let downloaded = try await dev.shell(
+                    "cat >\"$STOREKEEPER_APP_STORE_API_KEYS_FILE\" <<'END'\n\(keys)\nEND\n"
+                        + #"""
+                        cd "$(dirname "$STOREKEEPER_APPS_FILE")"
+                        cp AuthKey_\#(APIKeyFile.keyId).p8 AuthKey_ABC123DEFG.p8
+                        chmod 644 AuthKey_ABC123DEFG.p8
+                        storekeeper doctor --no-test-notifications
+                        """#)
+                #expect(downloaded.text.contains("chmod 600"), "\(downloaded.text)\(downloaded.log)")
+                let whole = try await dev.shell(
+                    #"""
+                    cd "$(dirname "$STOREKEEPER_APPS_FILE")"
+                    chmod 600 AuthKey_ABC123DEFG.p8
+                    storekeeper doctor --url "http://127.0.0.1:$(cat ingest.port)/v1/notifications"
+                    """#)
+                #expect(whole.ending == .exit(0), "\(whole.text)\n\(whole.log)")
+                #expect(!whole.text.contains("chmod"), "\(whole.text)")
+                // Both environments of the one app, one of the other.
+                #expect(whole.text.matches(of: /ok +test notification of/).count == 3, "\(whole.text)")
+            }
+        }
+
+        // MARK: - Reading pages
+
+        /// The commands of all pages, each once: those with an argument in code spans, and the indented lines that are commands.
+        private static func commands() throws -> [String] {
+            var commands: [String] = []
+            for page in pages {
+                let text = try DocumentedStep.text(of: page).replacing(/```[\s\S]*?```/, with: "")
+                let spans = text.matches(of: /`([^`]+)`/).map { $0.output.1 }
+                let lines = text.matches(of: /(?m)^ {4,}(\S.*)$/).map { $0.output.1 }
+                for found in spans + lines {
+                    let command = found.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+                    let isCommand = command.prefixMatch(of: programs) != nil
+                    if isCommand, !commands.contains(command) { commands.append(command) }
+                }
+            }
+            return commands
+        }
+
+        /// The programs and statements of which a command has an argument.
+        private static var programs: Regex<Substring> {
+            /(?:storekeeper|setup|docker|kubectl|helm|psql|pg_[a-z]+|kafka-[a-z-]+\.sh|openssl|sha256sum|chronyc|chmod|cat|git|swift|select|create user|export|Deploy\/[a-z\/-]+) \S/
+        }
+
+        /// What runs for a command; nil where it is left out.
+        private static func script(of command: String) -> String? {
+            if let script = completed[command] { return script }
+            if command.hasPrefix("select ") { return "sql \"\(command.replacing("PID", with: "0"))\"" }
+            return leftOut.contains { command.hasPrefix($0.key) } ? nil : command
+        }
+
+        /// Whether a script has the words of a command in their order, without those that stand for a value.
+        private static func has(_ script: String, wordsOf command: String) -> Bool {
+            var rest = script[...]
+            for word in command.split(separator: " ") where word.firstMatch(of: /…|\/|[A-Z]{2}|^N$/) == nil {
+                guard let found = rest.range(of: word) else { return false }
+                rest = rest[found.upperBound...]
+            }
+            return true
+        }
+    }
+}
