@@ -38,8 +38,8 @@ final class Backlog: Sendable {
     private let newest = Mutex<Measurement?>(nil)
 
     /// - Parameters:
-    ///   - positions: the state-updater's stored offsets. With a new database it reads the topic from its beginning, whatever
-    ///     offset Kafka has; nil uses Kafka's.
+    ///   - positions: the stored offsets of services that have them. With a new database these read the topic from its beginning,
+    ///     whatever offset Kafka has; nil uses Kafka's.
     ///   - forgets: whether to count dropped records: those of a real broker are deleted by retention.
     init(
         _ configuration: KafkaConfiguration, positions: PositionStore? = nil, forgets: Bool, logger: Logger
@@ -48,7 +48,7 @@ final class Backlog: Sendable {
         readers = try ServiceKind.allCases.flatMap { kind in
             try kind.readings.map {
                 try Reader(
-                    kind, $0.route, $0.group, configuration, kind == .stateUpdater ? positions : nil, logger)
+                    kind, $0.route, $0.group, configuration, kind.storesOffsets ? positions : nil, logger)
             }
         }
     }

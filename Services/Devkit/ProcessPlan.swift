@@ -124,7 +124,8 @@ struct ProcessPlan: Sendable {
         case .webhooks:
             environment.merge(webhookKey) { _, ours in ours }
             environment["STOREKEEPER_DEVELOPMENT_MODE"] = "true"
-        case .deduplicator, .stateUpdater: break
+        // Nothing beyond what follows from its kind.
+        default: break
         }
         if kind.holdsRecordKeys { environment.merge(recordKeys) { _, ours in ours } }
         if let own = kind.databaseRole { environment.merge(database(as: own)) { _, ours in ours } }

@@ -23,6 +23,12 @@ package enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
     /// Whether others send it requests.
     package var isServer: Bool { self == .ingest || self == .api || self == .console }
 
+    /// Whether a deployment may do without it.
+    package var isOptional: Bool { self == .console || self == .webhooks }
+
+    /// Whether its offsets are in the database, beside its results, and those in Kafka are a copy.
+    package var storesOffsets: Bool { self == .stateUpdater || self == .webhooks }
+
     /// Its topics and consumer groups; none for ingest, the API and the console.
     package var readings: [(route: Route, group: String)] {
         switch self {

@@ -12,17 +12,16 @@ package struct StageLag: Sendable {
         package var name: String
         package var group: String
         package var topic: String
+        /// Whose stage it is.
+        package var service: ServiceKind
     }
 
     package let configuration: KafkaConfiguration
-    /// Where the state-updater and webhooks stand: their positions are in the database, and Kafka's copy is ahead after a restore.
+    /// Where the services stand whose positions are in the database: Kafka's copy is ahead after a restore.
     package let positions: PositionStore
     /// When the answer has to be there.
     package let deadline: ContinuousClock.Instant
 
-    private static let stored: Set = [ServiceName.stateUpdater.group, ServiceName.webhooks.group]
-    /// Services that a deployment may do without: they have no lag before they first ran.
-    private static let optional: Set = [ServiceName.webhooks.group]
     private static let patience: Duration = .seconds(5)
     /// Between two looks at a stage that is far behind: a worker that works settles several batches meanwhile.
     private static let secondLook: Duration = .seconds(3)
@@ -37,7 +36,7 @@ package struct StageLag: Sendable {
                 role.readings.count == 1 || reading.group == ServiceName.all.first { $0.name == role.rawValue }?.group
             return Reader(
                 name: isStage ? role.rawValue : "\(role.rawValue) (\(reading.route.name))", group: reading.group,
-                topic: reading.route.name)
+                topic: reading.route.name, service: role)
         }
     }
 
@@ -57,7 +56,8 @@ package struct StageLag: Sendable {
     private func stage(_ reader: Reader, now: Date) async throws -> PipelineStatus.Stage? {
         let admin = try KafkaAdmin(configuration, patience: Self.patience, logger: .silent)
         let lags = try await lags(reader, admin)
-        guard !Self.optional.contains(reader.group) || lags.contains(where: { $0.committed != nil }) else { return nil }
+        // A service that a deployment may do without has no lag before it first ran.
+        guard !reader.service.isOptional || lags.contains(where: { $0.committed != nil }) else { return nil }
         let oldest = try await oldest(lags.filter { $0.records > 0 })
         let behind = oldest.map { max(0, now.timeIntervalSince($0)) }
         var isStalled = false
@@ -75,7 +75,7 @@ package struct StageLag: Sendable {
 
     /// Partitions with a stored offset that the topic does not have; none where the database cannot be asked.
     private func orphans(_ reader: Reader, _ admin: KafkaAdmin, existing: [TopicPartition]) async -> [Int32] {
-        guard Self.stored.contains(reader.group), let cluster = try? await admin.clusterId(),
+        guard reader.service.storesOffsets, let cluster = try? await admin.clusterId(),
             let stored = try? await positions.all(cluster: cluster, group: reader.group)
         else { return [] }
         let numbers = Set(existing.map(\.partition))
@@ -84,7 +84,7 @@ package struct StageLag: Sendable {
 
     private func lags(_ reader: Reader, _ admin: KafkaAdmin) async throws -> [PartitionLag] {
         var lags = try await admin.lag(group: reader.group, topics: [reader.topic])
-        if Self.stored.contains(reader.group) {
+        if reader.service.storesOffsets {
             // Where the database cannot be asked the screen says so elsewhere; Kafka's copy is better than nothing.
             let cluster = try await admin.clusterId()
             let partitions = lags.map { (topic: $0.partition.topic, partition: $0.partition.partition) }

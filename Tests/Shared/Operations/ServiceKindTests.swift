@@ -12,6 +12,7 @@ struct ServiceKindTests {
         var reads: [String]
         var database: Bool
         var recordKeys: Bool
+        var replicas: Int
     }
 
     private static let table = URL(filePath: #filePath).deletingLastPathComponent()
@@ -25,6 +26,7 @@ struct ServiceKindTests {
             #expect((line.port != nil) == kind.isServer, "\(line.name): port")
             #expect(line.reads == kind.readings.map(\.route.name), "\(line.name): reads")
             #expect(line.recordKeys == kind.holdsRecordKeys, "\(line.name): recordKeys")
+            #expect((line.replicas == 0) == kind.isOptional, "\(line.name): replicas")
             let role = "storekeeper_" + line.name.replacing("-", with: "_")
             #expect((line.database ? role : nil) == kind.databaseRole?.rawValue, "\(line.name): database")
         }
