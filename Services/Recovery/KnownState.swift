@@ -103,12 +103,6 @@ extension TransactionFacts {
         guard var known else { return false }
         if known.signedDate > signedDate { return true }
         known.signedDate = signedDate
-        // Rows older than these columns lack them; `rebuild --repair` fills them, Apple need not be asked for that.
-        known.storefront = known.storefront ?? storefront
-        known.multiSeatInfo = known.multiSeatInfo ?? multiSeatInfo
-        known.offerPeriod = known.offerPeriod ?? offerPeriod
-        known.billingPlanType = known.billingPlanType ?? billingPlanType
-        known.commitmentInfo = known.commitmentInfo ?? commitmentInfo
         return known == self
     }
 }
@@ -119,12 +113,6 @@ extension RenewalFacts {
         guard var known else { return false }
         if known.signedDate > signedDate { return true }
         known.signedDate = signedDate
-        // As above.
-        known.appAccountToken = known.appAccountToken ?? appAccountToken
-        known.eligibleWinBackOfferIds = known.eligibleWinBackOfferIds ?? eligibleWinBackOfferIds
-        known.offerPeriod = known.offerPeriod ?? offerPeriod
-        known.billingPlanType = known.billingPlanType ?? billingPlanType
-        known.commitmentInfo = known.commitmentInfo ?? commitmentInfo
         return known == self
     }
 }
