@@ -1,3 +1,4 @@
+import AppStore
 import Contracts
 import Hummingbird
 import Operations
@@ -152,9 +153,5 @@ struct NotificationScreens: Sendable {
             address: "/notifications/\(line.notificationUUID.uuidString.lowercased())")
     }
 
-    static let types = [
-        "SUBSCRIBED", "DID_RENEW", "DID_CHANGE_RENEWAL_PREF", "DID_CHANGE_RENEWAL_STATUS", "DID_FAIL_TO_RENEW",
-        "EXPIRED", "GRACE_PERIOD_EXPIRED", "OFFER_REDEEMED", "ONE_TIME_CHARGE", "PRICE_INCREASE", "REFUND",
-        "REFUND_DECLINED", "REFUND_REVERSED", "REVOKE", "RENEWAL_EXTENDED", "CONSUMPTION_REQUEST", "TEST",
-    ]
+    private static let types = NotificationType.known.map(\.rawValue).sorted()
 }
