@@ -336,7 +336,8 @@ let tests: [Target] = [
         "StorekeeperTests", "Services/Storekeeper",
         [
             "OperationsTests", "SimulatedAppStore",
-            "Commands", "Devkit", "Development", "Storekeeper", "Operations", "AppStore", "Signatures", "StrictJSON",
+            "Chassis", "Commands", "Devkit", "Development", "Storekeeper", "Operations", "AppStore", "Signatures",
+            "StrictJSON",
             "Contracts", "Records", "Kafka", "Interpretation", "Pipeline", "Subscriptions", "Storage", "Postgres",
             "TestSupport", "WebhookDelivery", "Refunds", arguments, logging, hummingbird,
         ]),

@@ -13,7 +13,8 @@ struct ExportCommand: SimulatorWork {
             last changed. Adapty's has no access by hand; an export of the sandbox has no purchases of another environment. Where \
             nothing that is sold fits, a cause is left out.
 
-            Each product is the entitlement of its name. A customer's id is the appAccountToken where the purchase has one.
+            Each product is the entitlement of its name. A customer's id is the appAccountToken where the purchase has one. The simulator \
+            answers as the system's API, too, from then on: below /other-system/revenuecat or /other-system/adapty of its address.
 
             Examples:
               simulator export export.csv.gz --environment Production

@@ -10,6 +10,8 @@ struct APIRequest: Sendable {
     /// In their order; a name may occur several times.
     var query: [(name: String, value: String)] = []
     var authorization: String?
+    /// The customer of a request to Adapty.
+    var customerUserId: String?
     var body: [UInt8] = []
 
     init(method: String, target: String, authorization: String? = nil, body: [UInt8] = []) {

@@ -33,6 +33,7 @@ extension PurchaseControl {
             guard let customer = other.newest.customer else { continue }
             export.add(other.transactions.map(\.purchase), of: customer, other.access)
         }
+        otherSystem.take(export)
         return APIAnswer(status: 201) { json in
             export.write(to: &json)
             json.member("text", export.text)

@@ -15,6 +15,8 @@ struct PurchaseControl: Sendable {
     let present: @Sendable () -> Date
     /// Nil where the present is given, so that it cannot move.
     let clock: SimulatedClock?
+    /// Answers from the exports.
+    let otherSystem = OtherSystemAPI()
 
     /// - Parameter path: from `products`, `purchases`, `clock` or `exports` on.
     /// - Returns: nil where there is no such endpoint.

@@ -58,9 +58,10 @@ struct StoreServer: Sendable {
 
     private func respond(to request: Request, _ context: Context) async throws -> Response {
         let body = try await request.body.collect(upTo: Self.bodyLimit)
-        let read = APIRequest(
+        var read = APIRequest(
             method: request.method.rawValue, target: request.uri.string,
             authorization: request.headers[.authorization], body: Array(body.readableBytesView))
+        read.customerUserId = HTTPField.Name("adapty-customer-user-id").flatMap { request.headers[$0] }
         // Faults leave out their own control endpoints.
         if read.path.first == "simulator" { return Self.response(control.answer(to: read)) }
         let endpoint = Endpoint.find(method: read.method, path: api.place(of: read.path).path)?.0
@@ -71,6 +72,11 @@ struct StoreServer: Sendable {
         if api.faults.strike(.close, endpoint, now: api.now()) != nil {
             context.cutOff()
             return Response(status: .serviceUnavailable)
+        }
+        if read.path.first == OtherSystemAPI.root {
+            if api.faults.strike(.error, nil, now: api.now()) != nil { return Response(status: .internalServerError) }
+            let storm = api.faults.strike(.storm, nil, now: api.now())
+            return Self.response(control.purchases.otherSystem.answer(to: read, storm: storm?.delay))
         }
         return Self.response(api.answer(to: read))
     }

@@ -23,6 +23,17 @@ public struct TransactionStore: Sendable {
             .map { row in try StoredTransaction.read(row).version }
     }
 
+    /// The original transaction ids of an app's transactions; those that are not known are left out.
+    package func originals(
+        of ids: [String], bundleId: String, in environment: StoreEnvironment
+    ) async throws -> [String: String] {
+        guard !ids.isEmpty else { return [:] }
+        return try await connection.execute(Self.originals, environment.rawValue, ids, bundleId).reduce(into: [:]) {
+            originals, row in
+            originals[try row.value("transaction_id")] = try row.value("original_transaction_id", as: String.self)
+        }
+    }
+
     /// All transactions of the purchases that an account may use while they give access, in no particular order.
     package func transactions(ofAccount account: UUID, in environment: StoreEnvironment) async throws
         -> [ProductTransaction]
@@ -53,6 +64,14 @@ public struct TransactionStore: Sendable {
                 offset 0
             ) as transaction
             """)
+
+    static let originals = Statement(
+        "transaction-originals",
+        """
+        select transaction_id, original_transaction_id
+        from transaction
+        where environment = $1::text::store_environment and transaction_id = any ($2::text[]) and bundle_id = $3::text
+        """)
 
     static let find = Statement(
         "transaction-find",

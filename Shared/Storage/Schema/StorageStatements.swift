@@ -20,7 +20,7 @@ public enum StorageStatements {
             PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.remove,
             PositionStore.move,
             TransactionStore.find, TransactionStore.ofAccount, TransactionStore.ofPurchases, TransactionStore.upsert,
-            TransactionStore.migrations,
+            TransactionStore.migrations, TransactionStore.originals,
             SubscriptionStatements.find, SubscriptionStatements.page, SubscriptionStatements.ofPurchases,
             SubscriptionStatements.lock,
             SubscriptionStatements.insert, SubscriptionStatements.update,

@@ -22,7 +22,7 @@ public struct APIRetryPolicy: Sendable, Hashable {
 
     /// Before the next attempt after so many failures: between half and the whole of what has doubled so often, so that
     /// many who failed together do not return together.
-    func pause(afterFailures failures: Int, random: Double) -> Duration {
+    package func pause(afterFailures failures: Int, random: Double) -> Duration {
         let doubled = firstPause * (1 << min(max(0, failures - 1), 20))
         return min(doubled, longestPause) * (0.5 + random / 2)
     }

@@ -1,6 +1,17 @@
 import AsyncHTTPClient
 import Synchronization
 
+import struct Foundation.Date
+
+/// What a server that is not Apple's answered.
+package enum ServerAnswer: Sendable {
+    /// Any status at all.
+    /// - Parameter pause: how long the server wants a pause; nil where it does not say.
+    case answered(status: Int, body: [UInt8], pause: Duration?)
+    /// No complete answer, and why.
+    case unanswered(String)
+}
+
 /// Carries requests to Apple and answers back. One for a process, whatever the number of apps: it keeps the connections.
 public struct APITransport: Sendable, CustomReflectable {
     private let client: HTTPClient
@@ -49,8 +60,38 @@ public struct APITransport: Sendable, CustomReflectable {
         } else {
             departure.note()
         }
+        return try await outcome(of: message, departure, timeout: timeout)
+    }
+
+    /// One attempt to read from another server, whose API has credentials of its own.
+    ///
+    /// - Parameters:
+    ///   - url: The whole address, encoded.
+    ///   - headers: What authorizes the request, and what the server wants besides.
+    ///   - now: For a Retry-After that names a moment.
+    ///   - timeout: Until the whole answer has to be there.
+    /// - Throws: `CancellationError` only; everything else is an answer.
+    package func get(
+        _ url: String, headers: [(name: String, value: String)], now: Date, timeout: Duration
+    ) async throws(CancellationError) -> ServerAnswer {
+        var message = HTTPClientRequest(url: url)
+        message.headers.add(name: "accept", value: "application/json")
+        message.headers.add(name: "user-agent", value: userAgent)
+        for header in headers { message.headers.add(name: header.name, value: header.value) }
+        switch try await outcome(of: message, Departure(), timeout: timeout) {
+        case .answered(let answer):
+            return .answered(
+                status: answer.status, body: answer.body, pause: RetryAfter.pause(answer.retryAfter, now: now))
+        case .unanswered(let reason, _): return .unanswered(reason)
+        case .oversized(let status, let limit): return .unanswered("\(status) with more than \(limit) bytes")
+        }
+    }
+
+    private func outcome(
+        of message: HTTPClientRequest, _ departure: Departure, timeout: Duration
+    ) async throws(CancellationError) -> APIOutcome {
         do {
-            return try await within(timeout) { [message] in try await exchange(message, timeout: timeout) }
+            return try await within(timeout) { try await exchange(message, timeout: timeout) }
         } catch {
             if Task.isCancelled { throw CancellationError() }
             // A failure's own words may quote what was sent; its kind does not.

@@ -1,5 +1,3 @@
-import struct Foundation.Date
-
 /// Says when a request of one app in one environment may be sent.
 public protocol APILimits: Sendable {
     /// Returns when a request may be sent.
@@ -32,17 +30,15 @@ extension APIEndpoint {
 /// Apple's limit without knowing of each other: then Apple's 429 closes the bucket until the time that Apple names.
 ///
 /// <https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits>
-public actor APIRateLimits: APILimits {
-    private var buckets: [APIEndpoint: TokenBucket]
-    private let clock: APIClock
+public struct APIRateLimits: APILimits {
+    private let limits: [APIEndpoint: RequestLimit]
 
     /// - Parameter scale: A part of Apple's limits, where other programs need the rest.
     public init(environment: AppStoreEnvironment, scale: Double = 1, clock: APIClock) {
-        self.clock = clock
-        buckets = Dictionary(
+        limits = Dictionary(
             uniqueKeysWithValues: APIEndpoint.allCases.map { endpoint in
                 let limit = endpoint.limit(in: environment, share: scale)
-                return (endpoint, TokenBucket(perSecond: limit.perSecond, burst: limit.burst))
+                return (endpoint, RequestLimit(perSecond: limit.perSecond, burst: limit.burst, clock: clock))
             })
     }
 
@@ -50,22 +46,9 @@ public actor APIRateLimits: APILimits {
     ///
     /// - Throws: `APIError.rateLimited`, at once, where that would be after the deadline; `CancellationError`.
     public func admit(_ endpoint: APIEndpoint, before deadline: Duration) async throws {
-        while var bucket = buckets[endpoint] {
-            let now = clock.elapsed()
-            let moment = bucket.moment(at: now)
-            guard moment <= deadline else {
-                throw APIError.rateLimited(until: clock.now().addingTimeInterval((moment - now) / .seconds(1)))
-            }
-            bucket.take(moment)
-            buckets[endpoint] = bucket
-            if moment > now { try await clock.sleep(moment - now) }
-            // Others ran during the sleep, and may have learned that Apple wants a pause.
-            if buckets[endpoint]?.isOpen(at: moment) != false { return }
-        }
+        try await limits[endpoint]?.admit(before: deadline)
     }
 
     /// Apple answered 429: no request of this kind until its Retry-After.
-    public func close(_ endpoint: APIEndpoint, for pause: Duration) {
-        buckets[endpoint]?.close(until: clock.elapsed() + pause)
-    }
+    public func close(_ endpoint: APIEndpoint, for pause: Duration) async { await limits[endpoint]?.close(for: pause) }
 }
