@@ -51,7 +51,8 @@ struct InsightCheck: Subcommand {
         var currency: String
         var product: String
         var storefront: String
-        /// `mrr`, or a kind of charge, refund, trial or loss, of which only days and months are compared.
+        /// `mrr`, or a kind of charge, refund, trial or loss, of which only days and months are compared; `charge in USD` for what was
+        /// converted.
         var kind: String
         /// Thousandths of a unit of currency, as those below; trials and losses are counted.
         var paid: Int64?

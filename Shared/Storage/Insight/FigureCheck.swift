@@ -11,7 +11,8 @@ package struct FigureCheck: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// A figure of a cell, computed in ways that must be equal. Thousandths of a unit of currency; trials and losses are counted.
+    /// A figure of a cell, computed in ways that must be equal. Thousandths of a unit of currency; trials and losses are counted. What was
+    /// converted has a kind such as `charge in USD`, and is in thousandths of that currency.
     package struct Difference: Sendable, Hashable {
         /// The name of monthly revenue; the other kinds of figures are compared in days and months alone.
         package static let revenue = "mrr"
@@ -41,17 +42,21 @@ package struct FigureCheck: Sendable {
     package func differences(before end: Date) async throws -> [Difference] {
         try await connection.transaction(isolation: .repeatableRead) { transaction in
             var cells: [Difference: Difference] = [:]
-            func add(_ row: Row, _ path: WritableKeyPath<Difference, Int64>) throws {
+            func add(_ row: Row, _ path: WritableKeyPath<Difference, Int64>, from column: String = "amount") throws {
                 let cell = Difference(
                     environment: try StoreEnvironment(stored: row.value("environment")),
                     bundleId: try row.value("bundle_id"), currency: try row.value("currency"),
                     productId: try row.value("product_id"), storefront: try row.value("storefront"),
                     kind: try row.value("kind"))
-                cells[cell, default: cell][keyPath: path] += try row.value("amount", as: Int64.self)
+                cells[cell, default: cell][keyPath: path] += try row.value(column, as: Int64.self)
             }
             for row in try transaction.execute(Self.moved, end) { try add(row, \.moved) }
             for row in try transaction.execute(Self.summed, end) { try add(row, \.summed) }
             for row in try transaction.execute(Self.months, end) { try add(row, \.months) }
+            for row in try transaction.execute(Self.converted) {
+                try add(row, \.summed, from: "days")
+                try add(row, \.months, from: "months")
+            }
             // What changed since its figures were computed, or is about to by the clock, counts as its figures say.
             for row in try transaction.execute(Self.waiting, end) { try add(row, \.scanned) }
             var last = ("Production", "")
@@ -112,7 +117,7 @@ package struct FigureCheck: Sendable {
         _ = try await connection.execute(Self.record, now, Int64(differences))
     }
 
-    static let statements = [moved, summed, months, waiting, running, record]
+    static let statements = [moved, summed, months, converted, waiting, running, record]
 
     private static let cell = "environment::text as environment, bundle_id, currency, product_id, storefront"
 
@@ -159,6 +164,50 @@ package struct FigureCheck: Sendable {
     private static let value = """
         sum(case when kind in ('lostInDay', 'lostInMonth', 'trialRunning', 'trialEnded', 'trialPaid') then count else amount end)::bigint
         """
+
+    /// The cells of which converted months are not the days by their rates. A difference of less than a thousandth counts as one.
+    private static let converted = Statement(
+        "figure-check-converted",
+        unsafeSQL: """
+            with worth as materialized (
+                select reporting_currency, currency, rated.day + ahead as day, trillionths
+                from (
+                    select reporting_currency, currency, day, trillionths,
+                        lead(day) over (partition by reporting_currency, currency order by day) as next_day
+                    from exchange_rate
+                ) as rated
+                cross join generate_series(0, 6) as ahead
+                where rated.day + ahead < coalesce(next_day, 'infinity')
+            ), compared as (
+                select environment, bundle_id, kind, month, step, currency, product_id, storefront, period, offer, reporting_currency,
+                    is_rated, sum(days) as days, sum(months) as months, sum(counted) as counted
+                from (
+                    select environment, bundle_id, kind, date_trunc('month', day::timestamp)::date as month, step, currency, product_id,
+                        storefront, period, offer, reporting_currency, trillionths is not null as is_rated,
+                        amount::numeric * coalesce(trillionths, 1000000000000) as days, 0 as months, -count as counted
+                    from insight_day
+                    cross join (select distinct reporting_currency from exchange_rate) as reporting
+                    left join worth using (reporting_currency, currency, day)
+                    where kind in ('charge', 'loyalCharge', 'refund', 'refundOfCharge')
+                    union all
+                    select environment, bundle_id, kind, month, step, currency, product_id, storefront, period, offer,
+                        reporting_currency, is_rated, 0, worth, count
+                    from insight_converted
+                ) as held
+                group by environment, bundle_id, kind, month, step, currency, product_id, storefront, period, offer,
+                    reporting_currency, is_rated
+                having sum(days) <> sum(months) or sum(counted) <> 0
+            )
+            select \(cell), kind || ' in ' || reporting_currency as kind, sum(shown)::bigint as days,
+                sum(
+                    shown + case
+                        when months > days then ceil((months - days) / 1000000000000)
+                        when months < days then floor((months - days) / 1000000000000)
+                        else counted
+                    end)::bigint as months
+            from (select *, round(days / 1000000000000) as shown from compared) as found
+            group by environment, bundle_id, currency, product_id, storefront, kind, reporting_currency
+            """)
 
     /// Sums the purchases that `running` leaves out; there are few of them, so their movements are looked up.
     private static let waiting = Statement(

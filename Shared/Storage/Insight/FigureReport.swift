@@ -80,7 +80,7 @@ package struct FigureReport: Sendable, Equatable {
             if name == .retention { self.dimensions.insert(.period) }
         }
 
-        /// True where charges are read day by day: rates and taxes are those of the day.
+        /// True where charges are read with the rates and taxes of their days.
         var isOfDailyCharges: Bool { name == .proceeds || name == .revenue && reportingCurrency != nil }
 
         /// What is added up for it.

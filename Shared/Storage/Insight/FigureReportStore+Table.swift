@@ -244,7 +244,7 @@ extension FigureReportStore {
             }
         }
 
-        /// - Parameter sums: of ``FigureReportStore/dailyCharges``.
+        /// - Parameter sums: of ``FigureReportStore/charges``.
         mutating func addProceeds(_ sums: [Sum]) throws {
             try eachCell(sums) { table, span, cell, sums in
                 func total(_ kind: String) -> Int64 { sums.filter { $0.kind == kind }.reduce(0) { $0 + $1.amount } }

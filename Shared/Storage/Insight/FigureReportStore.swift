@@ -39,7 +39,7 @@ package struct FigureReportStore: Sendable {
                 ? Command(Self.completeOfApps, all: days)
                 : Command(Self.completeOfAll, query.environment.rawValue, query.days.lowerBound, query.days.upperBound),
             query.isOfDailyCharges
-                ? dailyCharges(query)
+                ? charges(query)
                 : Command(
                     Self.sums,
                     all: [
@@ -116,7 +116,7 @@ package struct FigureReportStore: Sendable {
     }
 
     static let statements = [
-        sums, lost.all, lost.ofApps, completeOfAll, completeOfApps, behind, dailyCharges, ratesOfDays, ratesOfTime,
+        sums, lost.all, lost.ofApps, completeOfAll, completeOfApps, behind, charges, ratesOfDays, ratesOfTime,
     ]
 
     /// A plan that is made once, perhaps while a table is empty, looks up an app's rows only where it is made to: by one condition for each

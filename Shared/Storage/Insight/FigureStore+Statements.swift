@@ -3,7 +3,7 @@ import Postgres
 extension FigureStore {
     static let statements = [
         lock, take, due, move, report, apps, movements, removeMovements, addMovements, fold, status, clearDays,
-        clearMonths, addDays, enqueueAll, removeEmpty, removeEmptyMonths,
+        clearMonths, clearConverted, addDays, enqueueAll, removeEmpty, removeEmptyMonths, removeEmptyConverted,
     ]
 
     /// One process at a time changes figures.
@@ -169,6 +169,8 @@ extension FigureStore {
     /// What is left without any day.
     static let clearMonths = Statement("figures-clear-months", "delete from insight_month")
 
+    static let clearConverted = Statement("figures-clear-converted", "delete from insight_converted")
+
     static let addDays = Statement(
         "figures-add-days",
         unsafeSQL: """
@@ -194,4 +196,7 @@ extension FigureStore {
     static let removeEmptyMonths = Statement(
         "figures-remove-empty-months",
         "delete from insight_month where amount = 0 and revenuecat_amount = 0 and purchases = 0 and count = 0")
+
+    static let removeEmptyConverted = Statement(
+        "figures-remove-empty-converted", "delete from insight_converted where worth = 0 and count = 0")
 }

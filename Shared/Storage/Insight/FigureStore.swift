@@ -107,17 +107,20 @@ package struct FigureStore: Sendable {
     package func rebuild(audit: OperatorAction) async throws -> Int {
         try await connection.transaction { transaction in
             let results = try transaction.pipeline([
-                Command(Self.lock), Command(Self.clearDays), Command(Self.clearMonths), Command(Self.addDays),
-                Command(Self.enqueueAll), OperatorActionStore.command(recording: [audit]),
+                Command(Self.lock), Command(Self.clearDays), Command(Self.clearMonths), Command(Self.clearConverted),
+                Command(Self.addDays), Command(Self.enqueueAll), OperatorActionStore.command(recording: [audit]),
             ])
-            return results[4].affected
+            return results[5].affected
         }
     }
 
     /// Deletes sums of nothing.
     package func tidy() async throws {
         _ = try await connection.transaction { transaction in
-            try transaction.pipeline([Command(Self.lock), Command(Self.removeEmpty), Command(Self.removeEmptyMonths)])
+            try transaction.pipeline([
+                Command(Self.lock), Command(Self.removeEmpty), Command(Self.removeEmptyMonths),
+                Command(Self.removeEmptyConverted),
+            ])
         }
     }
 }

@@ -37,5 +37,6 @@ public struct Migration: Sendable, Equatable {
         Migration(21, "rates", PackageResources._021_rates_sql),
         Migration(22, "claims_and_answers", PackageResources._022_claims_and_answers_sql),
         Migration(23, "arrivals_and_credits", PackageResources._023_arrivals_and_credits_sql),
+        Migration(24, "conversions", PackageResources._024_conversions_sql),
     ]
 }

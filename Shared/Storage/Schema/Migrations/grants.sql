@@ -45,8 +45,8 @@ declare
         'webhook_endpoint', 'webhook_health', 'webhook_queue', 'webhook_delivery', 'webhook_attempt', 'relay_arrival'];
     -- Sums, movements of purchases, and which days are complete: no account and no payload.
     figures constant text[] := array[
-        'schema_migration', 'mrr_movement', 'insight_day', 'insight_month', 'insight_reported', 'insight_position',
-        'coverage_day', 'exchange_rate', 'tax_share', 'small_business'];
+        'schema_migration', 'mrr_movement', 'insight_day', 'insight_month', 'insight_converted', 'insight_reported',
+        'insight_position', 'coverage_day', 'exchange_rate', 'tax_share', 'small_business'];
     ours constant name := current_schema();
     role_name text;
     object record;
@@ -234,7 +234,7 @@ begin
             ('storekeeper_scheduler', 'insert, update', array['insight_purchase']),
             ('storekeeper_scheduler', 'insert, delete', array['mrr_movement']),
             ('storekeeper_scheduler', 'insert, update, delete', array['insight_day']),
-            ('storekeeper_scheduler', 'delete', array['insight_month']),
+            ('storekeeper_scheduler', 'delete', array['insight_month', 'insight_converted']),
             ('storekeeper_scheduler', 'insert', array['insight_reported']),
             ('storekeeper_scheduler', 'update (as_of, checked_at, differences)', array['insight_position']),
             ('storekeeper_analyst', 'select', figures),
@@ -243,7 +243,7 @@ begin
             -- For storekeeper insight rebuild.
             ('storekeeper_operator', 'insert', array['insight_change']),
             ('storekeeper_operator', 'insert, delete', array['insight_day']),
-            ('storekeeper_operator', 'delete', array['insight_month']),
+            ('storekeeper_operator', 'delete', array['insight_month', 'insight_converted']),
             ('storekeeper_operator', 'update (as_of)', array['insight_position']),
             -- For storekeeper insight rates, taxes and small-business.
             ('storekeeper_operator', 'insert, update', array['exchange_rate', 'tax_share', 'small_business']),

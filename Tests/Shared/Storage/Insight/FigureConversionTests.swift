@@ -178,6 +178,130 @@ import Testing
         }
     }
 
+    @Test func `Taxes and commission that change within a month are those of each day`() async throws {
+        let rows = [
+            Self.row("EUR", "DEU", "charge", "2026-01-10", 11_900),
+            Self.row("EUR", "DEU", "charge", "2026-01-20", 12_000),
+            Self.row("EUR", "DEU", "charge", "2026-02-10", 12_000),
+        ]
+        let rates: [(String, String, Int64)] = [
+            ("EUR", "2026-01-08", 1_100_000_000_000), ("EUR", "2026-01-18", 1_200_000_000_000),
+            ("EUR", "2026-02-09", 1_000_000_000_000),
+        ]
+        try await Self.use(rows, rates: rates) { store, connection async throws in
+            let terms = ProceedsTermsStore(connection)
+            let moment = Date(timeIntervalSince1970: 0)
+            let shares = try [("2020-01-01", Int32(19_000)), ("2026-01-15", 20_000)].map { day, rate in
+                ProceedsTermsStore.TaxShare(
+                    storefront: "DEU", firstDay: try Self.day(day), rate: rate, source: "adviser")
+            }
+            #expect(try await terms.load(shares, at: moment, audit: Self.audit) == 2)
+            // Whole months, and rows that begin and end within one.
+            for (from, to) in [("2026-01-01", "2026-03-01"), ("2026-01-05", "2026-02-11")] {
+                #expect(
+                    try await Self.lines(.proceeds, store, in: nil, from: from, to: to).lines == [
+                        "01 EUR 23900 0 3900 6000 14000 0", "02 EUR 12000 0 2000 3000 7000 0",
+                    ])
+                #expect(
+                    try await Self.lines(.proceeds, store, in: "USD", from: from, to: to).lines == [
+                        "01 USD 27490 0 4490 6900 16100 0", "02 USD 12000 0 2000 3000 7000 0",
+                    ])
+            }
+            try await terms.set(
+                ProceedsTermsStore.Membership(bundleId: "a", firstDay: try Self.day("2026-01-20"), isMember: true),
+                at: moment, audit: Self.audit)
+            #expect(
+                try await Self.lines(.proceeds, store, in: nil).lines == [
+                    "01 EUR 23900 0 3900 4500 15500 0", "02 EUR 12000 0 2000 1500 8500 0",
+                ])
+        }
+    }
+
+    /// A random change of the days or of the rates, as SQL.
+    private static func change(using generator: inout SeededGenerator) -> String {
+        func one(_ texts: [String]) -> String { texts[Int.random(in: 0..<texts.count, using: &generator)] }
+        let day = "2026-0\(Int.random(in: 1...3, using: &generator))-\(Int.random(in: 10...28, using: &generator))"
+        let currency = one(["EUR", "JPY", "BRL"])
+        switch Int.random(in: 0..<10, using: &generator) {
+        case 0: return "delete from insight_day where day = '\(day)'"
+        case 1: return "delete from exchange_rate where day > date '\(day)' - 4 and day <= '\(day)'"
+        case 2...4:
+            let rate = Int.random(in: 1...2_000_000_000_000, using: &generator)
+            return """
+                insert into exchange_rate (loaded_at, trillionths, day, reporting_currency, currency, source)
+                values (now(), \(rate), '\(day)', '\(one(["USD", "GBP"]))', '\(currency)', 'bank')
+                on conflict (reporting_currency, currency, day) do update set trillionths = excluded.trillionths
+                """
+        default:
+            let kind = one(["charge", "loyalCharge", "refund", "refundOfCharge"])
+            let amount = Int.random(in: -5000...20_000, using: &generator)
+            return """
+                insert into insight_day as held (amount, revenuecat_amount, purchases, count, day, step, environment, bundle_id,
+                    kind, currency, product_id, storefront, period, offer)
+                values \(row(currency, one(["DEU", "USA"]), kind, day, amount))
+                on conflict (environment, bundle_id, kind, day, step, currency, product_id, storefront, period, offer)
+                do update set amount = held.amount + excluded.amount, count = held.count + excluded.count
+                """
+        }
+    }
+
+    @Test(arguments: 1...3 as ClosedRange<UInt64>)
+    func `Months that were converted are their days by their rates, whatever changes of both come in which order`(
+        seed: UInt64
+    ) async throws {
+        let first = Self.row("EUR", "DEU", "charge", "2026-01-10", 10_000)
+        try await Self.use([first], rates: [("EUR", "2026-01-08", 1_100_000_000_000)]) {
+            store, connection async throws in
+            var generator = SeededGenerator(state: seed)
+            let (check, end) = (FigureCheck(connection), try Self.day("2026-05-01"))
+            for number in 0..<60 {
+                let change = Self.change(using: &generator)
+                try await connection.run(unsafeScript: change)
+                let found = try await check.differences(before: end)
+                #expect(found == [], "change \(number): \(change)")
+            }
+            // A share that is that of before, within each month, has every day read instead of the months.
+            func proceeds() async throws -> [String] {
+                try await Self.lines(.proceeds, store, in: "USD", to: "2026-04-01").lines
+                    + Self.lines(.revenue, store, in: "GBP", to: "2026-04-01").lines
+            }
+            func load(_ days: String...) async throws {
+                let shares = try days.flatMap { day in
+                    try ["DEU", "USA"].map { storefront in
+                        ProceedsTermsStore.TaxShare(
+                            storefront: storefront, firstDay: try Self.day(day), rate: 19_000, source: "adviser")
+                    }
+                }
+                _ = try await ProceedsTermsStore(connection).load(
+                    shares, at: Date(timeIntervalSince1970: 0), audit: Self.audit)
+            }
+            try await load("2020-01-01")
+            let ofMonths = try await proceeds()
+            try await load("2026-01-16", "2026-02-16", "2026-03-16")
+            #expect(try await proceeds() == ofMonths)
+            #expect(ofMonths.count > 3)
+        }
+    }
+
+    @Test func `The check finds a converted month that is not its days, and a rebuild forgets it`() async throws {
+        let rows = [Self.row("EUR", "DEU", "charge", "2026-01-10", 10_000)]
+        try await Self.use(rows, rates: [("EUR", "2026-01-08", 1_100_000_000_000)]) { _, connection async throws in
+            let (check, end) = (FigureCheck(connection), try Self.day("2026-05-01"))
+            #expect(try await check.differences(before: end) == [])
+            try await connection.run(unsafeScript: "update insight_converted set worth = worth + 1")
+            let found = try await check.differences(before: end)
+            #expect(found.map(\.kind) == ["charge in USD"])
+            // Less than a thousandth is shown as one.
+            #expect(found.map { [$0.summed, $0.months] } == [[11_000, 11_001]])
+            // No purchase has added the day, so nothing is left of it.
+            _ = try await FigureStore(connection).rebuild(audit: Self.audit)
+            #expect(try await check.differences(before: end) == [])
+            let left = try await connection.execute(
+                Statement(unsafeSQL: "select count(*)::bigint as months from insight_converted"))
+            #expect(try left[0].value("months", as: Int64.self) == 0)
+        }
+    }
+
     @Test func `A refund of a loyal charge takes back the lower commission`() async throws {
         let rows = [
             Self.row("EUR", "DEU", "loyalCharge", "2026-01-10", 10_000),

@@ -23,8 +23,8 @@ import WebhookDelivery
             // These are filled by the migrations, by the function that erases, and by triggers of another table.
             #expect(
                 Set(unfilled) == [
-                    "api_cursor_secret", "console_secret", "erased_account", "erased_purchase", "insight_month",
-                    "insight_position", "relay_arrival", "schema_migration",
+                    "api_cursor_secret", "console_secret", "erased_account", "erased_purchase", "insight_converted",
+                    "insight_month", "insight_position", "relay_arrival", "schema_migration",
                 ])
         }
     }
@@ -187,7 +187,8 @@ import WebhookDelivery
     @Test func `An analyst sees figures, and no account and no payload`() async throws {
         try await Self.withGrants { database, owner async throws in
             let figures = [
-                "schema_migration", "mrr_movement", "insight_day", "insight_month", "insight_reported",
+                "schema_migration", "mrr_movement", "insight_day", "insight_month", "insight_converted",
+                "insight_reported",
                 "insight_position", "coverage_day", "exchange_rate", "tax_share", "small_business",
             ]
             let tables = try await owner.execute(Self.tables).map { row in try row.value("name", as: String.self) }
