@@ -117,6 +117,7 @@ package struct RefundRequestPages: Sendable {
             case (true, true, _, .open?): Self.openOfApps
             case (_, _, _, .open?): Self.ofOpen
             case (_, _, _, .waiting?): Self.ofWaiting
+            case (true, true, _, .withheld?): Self.withheldOfApps
             case (_, _, _, .withheld?): Self.ofWithheld
             case (true, true, _, _): Self.ofApps
             default: Self.list
@@ -179,8 +180,8 @@ package struct RefundRequestPages: Sendable {
     }
 
     static let statements = [
-        list, ofApps, ofOpen, openOfApps, ofWaiting, ofWithheld, answerable, ofPurchase, ofTransaction, decisions,
-        account,
+        list, ofApps, ofOpen, openOfApps, ofWaiting, ofWithheld, withheldOfApps, answerable, ofPurchase, ofTransaction,
+        decisions, account,
     ]
 
     private static let isOpen = "request.requested_at > coalesce(request.outcome_at, '-infinity')"
@@ -188,12 +189,14 @@ package struct RefundRequestPages: Sendable {
     private static let list = listed("refund-request-list", [])
 
     /// A plan that is made once finds rows by an index only where its condition cannot be absent.
-    private static let ofApps = listed("refund-request-list-apps", [.environment, .app])
+    private static let ofApps = listedForEachApp("refund-request-list-apps", [.environment])
     private static let ofOpen = listed("refund-request-list-open", [.time])
     private static let openOfApps = listed("refund-request-list-apps-open", [.environment, .app, .time])
     /// The statements for states that few requests among many have.
     private static let ofWaiting = listed("refund-request-list-waiting", [.planned])
     private static let ofWithheld = listed("refund-request-list-withheld", [.withheld])
+    private static let withheldOfApps = listedForEachApp(
+        "refund-request-list-apps-withheld", [.environment, .withheld])
     private static let answerable = listed(
         "refund-request-list-undecided", [.time], order: "requested_at, transaction_id",
         states: "state in ('open', 'waiting', 'withheld') and $3::text is null", first: "null")
@@ -238,62 +241,86 @@ package struct RefundRequestPages: Sendable {
     ///   - states: which states are listed.
     ///   - first: the number of rows of which answers are looked up; null is all until enough are found.
     private static func listed(
-        _ name: StaticString, _ given: Set<Selection>, order: String = "requested_at desc, transaction_id desc",
-        states: String = "$3::text is null or state = $3::text",
-        first: String = "case when $3::text is null then $8::bigint end"
+        _ name: StaticString, _ given: Set<Selection>, order: String = Self.newest, states: String = Self.ofState,
+        first: String = Self.untilEnough
     ) -> Statement {
-        let selections = Selection.allCases
-            .compactMap { selection in
-                given.contains(selection)
-                    ? selection.condition : selection.value.map { "(\($0) is null or \(selection.condition))" }
-            }
-            .joined(separator: " and ")
+        let selections = Selection.allCases.compactMap { selection in
+            given.contains(selection)
+                ? selection.condition : selection.value.map { "(\($0) is null or \(selection.condition))" }
+        }
+        return Statement(
+            name, unsafeSQL: selected(selections.joined(separator: " and "), order: order, states: states, first: first)
+        )
+    }
+
+    /// The newest of each app by its own rows of an index, and of these the newest: in one list of all apps, those of an app with few
+    /// requests would come after all newer ones of the others.
+    /// - Parameter given: what selects beside the app.
+    private static func listedForEachApp(_ name: StaticString, _ given: [Selection]) -> Statement {
+        // Conditions that may be absent would have the planner expect few rows, and sort all of an app.
+        let absent = [Selection.purchase, .transaction].compactMap(\.value).map { "\($0) is null" }
+        let selections = given.map(\.condition) + ["request.bundle_id = app.bundle_id"] + absent
         return Statement(
             name,
             unsafeSQL: """
-                select *
-                from (
-                    select request.environment::text as environment, request.transaction_id, request.original_transaction_id,
-                        request.bundle_id, request.requested_at, request.reason, request.outcome, request.outcome_at,
-                        held.product_id, held.price_milliunits, held.currency, answer.decided_at, answer.decided_by,
-                        answer.policy_version, answer.rule, answer.body, answer.adjustments, answer.withheld_because,
-                        answer.attempts, answer.sent_at, answer.failed_with,
-                        case
-                            when answer.sent_at is not null then 'answered'
-                            when answer.failed_with = 'missed' or answer.withheld_because = 'late' then 'missed'
-                            when answer.withheld_because is not null or answer.failed_with = 'consentWithdrawn'
-                                then 'withheld'
-                            when answer.failed_with is not null then 'failed'
-                            when answer.body is not null and \(isOpen) then 'waiting'
-                            when answer.body is null and \(isOpen)
-                                and request.requested_at > $9::timestamptz - interval '12 hours' then 'open'
-                            else 'unanswered'
-                        end as state
-                    from (
-                        select *
-                        from refund_request request
-                        where request.requested_at is not null and \(selections)
-                            and (request.requested_at, request.transaction_id)
-                                < (coalesce($6::timestamptz, 'infinity'), coalesce($7::text, ''))
-                        order by \(order)
-                        limit \(first)
-                    ) as request
-                    left join transaction held
-                        on held.environment = request.environment and held.transaction_id = request.transaction_id
-                    left join lateral (
-                        select *
-                        from refund_answer decided
-                        where decided.environment = request.environment and decided.transaction_id = request.transaction_id
-                            and case when \(isOpen) then decided.decided_at > coalesce(request.outcome_at, '-infinity')
-                                else decided.decided_at > request.requested_at - interval '12 hours' end
-                        order by decided.decided_at desc, decided.id desc
-                        limit 1
-                    ) as answer on true
-                ) as request
-                where \(states)
-                order by \(order)
+                select listed.*
+                from (select distinct bundle_id from unnest($2::text[]) as given (bundle_id)) as app
+                cross join lateral (
+                    \(selected(selections.joined(separator: " and "), order: newest, states: ofState, first: untilEnough))
+                ) as listed
+                order by \(newest)
                 limit $8::bigint
                 """)
+    }
+
+    private static let newest = "requested_at desc, transaction_id desc"
+    private static let ofState = "$3::text is null or state = $3::text"
+    private static let untilEnough = "case when $3::text is null then $8::bigint end"
+
+    private static func selected(_ selections: String, order: String, states: String, first: String) -> String {
+        """
+        select *
+        from (
+            select request.environment::text as environment, request.transaction_id, request.original_transaction_id,
+                request.bundle_id, request.requested_at, request.reason, request.outcome, request.outcome_at,
+                held.product_id, held.price_milliunits, held.currency, answer.decided_at, answer.decided_by,
+                answer.policy_version, answer.rule, answer.body, answer.adjustments, answer.withheld_because,
+                answer.attempts, answer.sent_at, answer.failed_with,
+                case
+                    when answer.sent_at is not null then 'answered'
+                    when answer.failed_with = 'missed' or answer.withheld_because = 'late' then 'missed'
+                    when answer.withheld_because is not null or answer.failed_with = 'consentWithdrawn' then 'withheld'
+                    when answer.failed_with is not null then 'failed'
+                    when answer.body is not null and \(isOpen) then 'waiting'
+                    when answer.body is null and \(isOpen)
+                        and request.requested_at > $9::timestamptz - interval '12 hours' then 'open'
+                    else 'unanswered'
+                end as state
+            from (
+                select *
+                from refund_request request
+                where request.requested_at is not null and \(selections)
+                    and (request.requested_at, request.transaction_id)
+                        < (coalesce($6::timestamptz, 'infinity'), coalesce($7::text, ''))
+                order by \(order)
+                limit \(first)
+            ) as request
+            left join transaction held
+                on held.environment = request.environment and held.transaction_id = request.transaction_id
+            left join lateral (
+                select *
+                from refund_answer decided
+                where decided.environment = request.environment and decided.transaction_id = request.transaction_id
+                    and case when \(isOpen) then decided.decided_at > coalesce(request.outcome_at, '-infinity')
+                        else decided.decided_at > request.requested_at - interval '12 hours' end
+                order by decided.decided_at desc, decided.id desc
+                limit 1
+            ) as answer on true
+        ) as request
+        where \(states)
+        order by \(order)
+        limit $8::bigint
+        """
     }
 
     /// As ``RefundSubjects`` reads it.

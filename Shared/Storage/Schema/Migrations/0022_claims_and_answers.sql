@@ -240,6 +240,12 @@ where answer.environment = refund_request.environment and answer.transaction_id 
 create index refund_request_withheld on refund_request (requested_at, transaction_id)
 where was_withheld and requested_at is not null;
 create index refund_request_planned on refund_request (requested_at, transaction_id) where next_at is not null;
+-- The lists of single apps: those of an app with few requests read none of the others.
+create index refund_request_withheld_of_app on refund_request (environment, bundle_id, requested_at, transaction_id)
+where was_withheld and requested_at is not null;
+drop index refund_request_by_time;
+create index refund_request_by_time on refund_request (environment, bundle_id, requested_at, transaction_id)
+where requested_at is not null;
 
 -- The request that decided a restore: where its answer was lost, a repeat finds the decision and makes no other one.
 alter table purchase_transfer add column request_uuid uuid; -- null: the client cannot repeat it

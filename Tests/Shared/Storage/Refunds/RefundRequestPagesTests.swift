@@ -87,6 +87,41 @@ import Testing
             #expect(
                 try await pages.page(in: nil, state: .withheld, limit: 100, at: RefundFixture.at(100)).count == 5)
             #expect(try await pages.page(in: .sandbox, state: .waiting, limit: 9, at: RefundFixture.at(100)) == [])
+
+            // Of several apps, one of which is named twice.
+            try await fixture.connection.run(
+                unsafeScript: "update refund_request set bundle_id = 'other' where transaction_id in ('4', '6', '7')")
+            func keys(_ apps: [String], _ state: RefundState?, limit: Int) async throws -> [String] {
+                try await pages.page(in: .production, of: apps, state: state, limit: limit, at: RefundFixture.at(100))
+                    .map(\.key.transactionId)
+            }
+            let apps = ["other", RefundFixture.app, "other"]
+            #expect(try await keys(apps, .withheld, limit: 3) == ["8", "6", "4"])
+            #expect(try await keys(["other"], .withheld, limit: 3) == ["6", "4"])
+            #expect(try await keys(apps, nil, limit: 4) == ["9", "8", "7", "6"])
+            #expect(try await keys(["other"], nil, limit: 4) == ["7", "6", "4"])
+            #expect(try await keys([], .withheld, limit: 4) == [])
+        }
+    }
+
+    /// By an index even where that is not worth it, so that the plan says whether it can be.
+    @Test(arguments: ["refund-request-list-apps", "refund-request-list-apps-withheld"])
+    func `The list of an app reads requests of no other app`(name: String) async throws {
+        let statement = try #require(RefundRequestPages.statements.first { $0.name == name })
+        try await RefundFixture.use { fixture async throws in
+            try await fixture.connection.run(
+                unsafeScript: """
+                    set plan_cache_mode = force_generic_plan;
+                    set enable_seqscan = off;
+                    prepare asked (text, text[], text, text, text, timestamptz, text, bigint, timestamptz) as \(statement.sql)
+                    """)
+            let plan = try await fixture.connection.execute(
+                Statement(
+                    unsafeSQL:
+                        "explain execute asked ('Production', '{a}', 'withheld', null, null, null, null, 50, now())")
+            ).map { row in try row.value(at: 0, as: String.self) }
+            let scans = plan.indices.filter { plan[$0].contains("Scan") && plan[$0].contains("refund_request_") }
+            #expect(!scans.isEmpty && scans.allSatisfy { plan[$0 + 1].contains("(bundle_id = ") }, "\(plan)")
         }
     }
 
