@@ -219,11 +219,12 @@ public struct StateComparison: Sendable {
 
     private func statement(comparing table: ComparedTable) -> Statement {
         let ignored = (table.ignored.map(\.column) + ["environment", "original_transaction_id"]).map { "'\($0)'" }
+        let body = "to_jsonb(t) - array[\(ignored.joined(separator: ", "))]"
         func side(_ schema: String) -> String {
             """
             (
                 select original_transaction_id, \(table.key) as row_key,
-                    to_jsonb(t) - array[\(ignored.joined(separator: ", "))] as body
+                    \(schema == rebuilt ? table.rebuilt(body, of: "t", live: live) : body) as body
                 from \(schema).\(table.name) t
                 where \(scope(schema)) and \(table.condition)
             )

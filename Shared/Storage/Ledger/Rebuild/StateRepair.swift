@@ -132,6 +132,7 @@ public struct StateRepair: Sendable {
     /// Rebuilt rows as JSON, because their row types belong to the other schema.
     private func bodies(of table: ComparedTable) -> Statement {
         let kept = table.ignored.map { "'\($0.column)', \($0.value)" }.joined(separator: ", ")
+        let body = table.rebuilt("to_jsonb(fresh) - 'row_key'", of: "fresh", live: comparison.live)
         func side(_ schema: String) -> String {
             """
             (
@@ -144,7 +145,7 @@ public struct StateRepair: Sendable {
         }
         return Statement(
             unsafeSQL: """
-                select (to_jsonb(fresh) - 'row_key'
+                select (\(body)
                     || case when held.row_key is null then '{}' else jsonb_build_object(\(kept)) end)::text as body
                 from \(side(comparison.rebuilt)) as fresh
                 left join \(side(comparison.live)) as held on held.row_key = fresh.row_key

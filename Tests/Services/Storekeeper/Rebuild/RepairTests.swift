@@ -75,6 +75,45 @@ import Testing
         }
     }
 
+    /// The answers are in no notification.
+    @Test func `rebuild --repair restores of which refund requests an answer was withheld`() async throws {
+        try await RebuildFixture.use(seed: 710) { connection, database async throws in
+            let withheld = """
+                select string_agg(transaction_id, ' ' order by transaction_id) as value
+                from refund_request
+                where was_withheld
+                """
+            try await connection.run(
+                unsafeScript: """
+                    insert into refund_answer (
+                        requested_at, decided_at, environment, transaction_id, bundle_id, withheld_because, decided_by)
+                    select requested_at, requested_at, environment, transaction_id, bundle_id, 'rule', 'policy'
+                    from refund_request
+                    where environment = 'Production' and requested_at is not null
+                    order by transaction_id
+                    limit 2
+                    """)
+            let before = try #require(try await Self.scalar(withheld, connection))
+            #expect(before.contains(" "), "the two requests")
+            // One row is lost, and of the other what it says.
+            try await connection.run(
+                unsafeScript: """
+                    delete from refund_request
+                    where environment = 'Production'
+                        and transaction_id = (select min(transaction_id) from refund_request where was_withheld);
+                    update refund_request set was_withheld = null where was_withheld
+                    """)
+            let found = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            #expect(found.code == 1 && found.text.contains("was_withheld"), "\(found.text)")
+            #expect(found.text.contains("2 rows differ"), "\(found.text)")
+            let repaired = await CommandOutcome.of(["rebuild", "--repair", "--yes"], environment: database.environment)
+            #expect(repaired.code == 0, "\(repaired.text) \(repaired.errorOutput)")
+            #expect(try await Self.scalar(withheld, connection) == before)
+            let again = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            #expect(again.code == 0, "\(again.text)")
+        }
+    }
+
     @Test func `rebuild --repair asks at the terminal, and needs --yes elsewhere`() async throws {
         try await RebuildFixture.use(seed: 710) { connection, database async throws in
             try await Self.falsify(["23"], connection)
