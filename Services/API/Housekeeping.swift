@@ -35,7 +35,7 @@ struct Housekeeping: Service {
                 try await ErasureStore(connection).sweepInterrupted(before: ended)
             }
         } catch let error where !(error is CancellationError) {
-            // One that finds too many payloads for one statement would be repeated without end, and other erasures wait for it.
+            // The next turn goes on after the payloads that were looked through. Thrown, it would be repeated at once.
             logger.warning(
                 """
                 Could not complete an erasure; retrying in ten minutes. Where that stays, erase the customer again by storekeeper \

@@ -149,9 +149,16 @@ package struct ErasureStore: Sendable {
         return certificate
     }
 
-    /// Does what an erasure leaves to do after its transaction, see the function `sweep_erased_account`. Nothing where that is done.
-    /// - Parameter id: of the certificate.
-    package func sweep(_ id: UUID) async throws { _ = try await connection.execute(Self.sweep, id) }
+    /// Does what an erasure leaves to do after its transaction, see the function `sweep_erased_account`. Nothing where that is done. A
+    /// later call goes on where one was interrupted.
+    /// - Parameters:
+    ///   - id: of the certificate.
+    ///   - portion: how many payloads one transaction looks through. Another erasure waits for it, and the pipeline for that one.
+    package func sweep(_ id: UUID, portion: Int64 = 500) async throws {
+        while try await connection.execute(Self.sweep, id, portion)[0].value("is_left", as: Bool.self) {
+            try Task.checkCancellation()
+        }
+    }
 
     /// Sweeps after erasures that were interrupted. One that fails keeps back no other one.
     /// - Parameter moment: later ones may still be in progress.
@@ -280,5 +287,5 @@ package struct ErasureStore: Sendable {
         "erase-account-certificate", unsafeSQL: "select \(columns) from erased_account where id = $1::uuid")
 
     private static let sweep = Statement(
-        "erase-account-sweep", "select from sweep_unswept_account($1::uuid)")
+        "erase-account-sweep", "select sweep_unswept_account($1::uuid, $2::bigint) as is_left")
 }

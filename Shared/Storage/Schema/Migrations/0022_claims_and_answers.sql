@@ -86,9 +86,72 @@ begin atomic
 end;
 
 -- The account of an erasure whose sweep has not ended, and the developer's own id: with them every process can repeat the sweep where the
--- database failed in between. Null afterwards. erase_account keeps them, in 0023.
-alter table erased_account add column unswept_account uuid, add column unswept_customer text;
+-- database failed in between. Null afterwards. erase_account keeps them, in 0023. Payloads about no purchase that were recorded until
+-- swept_until are looked through.
+alter table erased_account
+    add column unswept_account uuid, add column unswept_customer text, add column swept_until timestamptz;
 create index erased_account_unswept on erased_account (erased_at) where unswept_account is not null;
+
+-- Deletes, of what is about no purchase, payloads and other contents under their uuids that name an erased account, or its customer by
+-- Apple's id alone: of notifications recorded after a moment, at most so many, but all that were recorded at the same time as the last
+-- of them. Null is all. Nothing where the account was only detached.
+-- Returns when the last was recorded; null where there is none. No role may call it.
+create function sweep_payloads(
+    certificate uuid, asked_environment store_environment, asked_bundle_id text, asked_account uuid, after_at timestamptz,
+    most bigint)
+returns timestamptz
+language plpgsql security definer
+set search_path from current
+as $$
+declare
+    name constant text := asked_account::text;
+    ids text[];
+    named_by_apple text; -- null: it has no id
+    until_at timestamptz;
+begin
+    select customer_ids
+    into ids
+    from erased_account
+    where id = certificate and is_complete;
+    if not found then
+        return null;
+    end if;
+    select max(recorded_at)
+    into until_at
+    from (
+        select recorded_at
+        from notification
+        where original_transaction_id is null and environment = asked_environment and bundle_id = asked_bundle_id
+            and recorded_at > after_at
+        order by recorded_at
+        limit most
+    ) as next;
+    if until_at is null then
+        return null;
+    end if;
+    named_by_apple := '"appTransactionId"\s*:\s*"('
+        || (select string_agg(regexp_replace(id, '([^[:alnum:]])', '\\\1', 'g'), '|') from unnest(ids) as id) || ')"';
+    delete from notification_payload payload
+    using notification known
+    where known.original_transaction_id is null and known.environment = asked_environment
+        and known.bundle_id = asked_bundle_id and known.recorded_at > after_at and known.recorded_at <= until_at
+        and payload.notification_uuid = known.notification_uuid and payload.recorded_at = known.recorded_at
+        -- The months of the other payloads are not looked at.
+        and payload.recorded_at > after_at and payload.recorded_at <= until_at
+        and (
+            position(name in lower(payload.decoded::text)) > 0
+            or coalesce(payload.decoded::text ~ named_by_apple, false));
+    delete from conflicting_notification conflict
+    using notification known
+    where known.original_transaction_id is null and known.environment = asked_environment
+        and known.bundle_id = asked_bundle_id and known.recorded_at > after_at and known.recorded_at <= until_at
+        and conflict.notification_uuid = known.notification_uuid
+        and (
+            position(name in lower(conflict.decoded::text)) > 0
+            or coalesce(conflict.decoded::text ~ named_by_apple, false));
+    return until_at;
+end;
+$$;
 
 -- As before, and changes nothing of a customer that was created again under the same own id: a sweep may come later than that.
 create or replace function sweep_erased_account(
@@ -109,31 +172,15 @@ declare
         from customer
         where customer_id = asked_customer and environment = asked_environment and bundle_id = asked_bundle_id);
     ids text[];
-    named_by_apple text; -- null: it has no id
+    swept timestamptz;
 begin
-    select customer_ids
-    into ids
+    select customer_ids, swept_until
+    into ids, swept
     from erased_account
     where id = certificate and is_complete;
     if found then
-        named_by_apple := '"appTransactionId"\s*:\s*"('
-            || (select string_agg(regexp_replace(id, '([^[:alnum:]])', '\\\1', 'g'), '|') from unnest(ids) as id) || ')"';
-        delete from notification_payload payload
-        using notification known
-        where known.original_transaction_id is null and known.environment = asked_environment
-            and known.bundle_id = asked_bundle_id
-            and payload.notification_uuid = known.notification_uuid and payload.recorded_at = known.recorded_at
-            and (
-                position(name in lower(payload.decoded::text)) > 0
-                or coalesce(payload.decoded::text ~ named_by_apple, false));
-        delete from conflicting_notification conflict
-        using notification known
-        where known.original_transaction_id is null and known.environment = asked_environment
-            and known.bundle_id = asked_bundle_id
-            and conflict.notification_uuid = known.notification_uuid
-            and (
-                position(name in lower(conflict.decoded::text)) > 0
-                or coalesce(conflict.decoded::text ~ named_by_apple, false));
+        perform sweep_payloads(
+            certificate, asked_environment, asked_bundle_id, asked_account, coalesce(swept, '-infinity'), null);
         delete from purchase_transfer
         where environment = asked_environment and bundle_id = asked_bundle_id
             and original_transaction_id in (select 'app:' || id from unnest(ids) as id);
@@ -191,13 +238,16 @@ begin
 end;
 $$;
 
--- Sweeps an erased account where that is left to do. One after the other, so that the second finds nothing left.
-create function sweep_unswept_account(certificate uuid) returns void
+-- Sweeps an erased account where that is left to do, the payloads in portions: an erasure locks erased_account, which each portion has
+-- read, and the pipeline waits behind it. One portion after the other, so that a second process finds nothing left.
+-- Returns whether something is left.
+create function sweep_unswept_account(certificate uuid, most bigint) returns boolean
 language plpgsql security definer
 set search_path from current
 as $$
 declare
     unswept erased_account;
+    until_at timestamptz;
 begin
     perform pg_advisory_xact_lock(hashtextextended(current_schema() || ' sweep ' || certificate::text, 0));
     select *
@@ -205,13 +255,23 @@ begin
     from erased_account
     where id = certificate and unswept_account is not null;
     if not found then
-        return;
+        return false;
+    end if;
+    until_at := sweep_payloads(
+        certificate, unswept.environment, unswept.bundle_id, unswept.unswept_account,
+        coalesce(unswept.swept_until, '-infinity'), most);
+    if until_at is not null then
+        update erased_account
+        set swept_until = until_at
+        where id = certificate;
+        return true;
     end if;
     perform sweep_erased_account(
         certificate, unswept.environment, unswept.bundle_id, unswept.unswept_account, unswept.unswept_customer);
     update erased_account
-    set unswept_account = null, unswept_customer = null
+    set unswept_account = null, unswept_customer = null, swept_until = null
     where id = certificate;
+    return false;
 end;
 $$;
 

@@ -175,7 +175,7 @@ begin
     return query
         update erased_account
         set customer_ids = ids, unswept_account = asked_account,
-            unswept_customer = coalesce(own_id, unswept_customer)
+            unswept_customer = coalesce(own_id, unswept_customer), swept_until = null
         where id = certificate.id
         returning *;
 end;

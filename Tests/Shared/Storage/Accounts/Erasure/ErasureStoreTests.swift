@@ -375,6 +375,51 @@ import Testing
         }
     }
 
+    @Test func `An erasure sweeps payloads in portions, and a later sweep goes on after them`() async throws {
+        try await Self.use { connection, _ async throws in
+            let (store, id) = (ErasureStore(connection), UUID())
+            var fixtures = Fixtures(seed: 905)
+            // As the one that there is, and two of one time, which are in one portion.
+            for minute in [1.0, 2, 2, 3, 4] {
+                var unknown = fixtures.entry()
+                unknown.event = nil
+                unknown.originalTransactionId = nil
+                unknown.bundleId = Self.app
+                unknown.notification.decoded = Array(#"{"app_account_token":"\#(Self.token)"}"#.utf8)
+                _ = try await LedgerStore(connection).apply(
+                    [unknown], moving: [], recordedAt: Fixtures.now.addingTimeInterval(minute * 60))
+            }
+            try await connection.run(
+                unsafeScript: "alter function sweep_unswept_account(uuid, bigint) rename to sweep_missing")
+            await #expect(throws: PostgresError.self) {
+                _ = try await store.forget(
+                    named: "user-1", of: Self.app, in: .production, extent: .erase, id: id, at: Fixtures.now)
+            }
+            try await connection.run(
+                unsafeScript: "alter function sweep_missing(uuid, bigint) rename to sweep_unswept_account")
+            func left() async throws -> Int64 {
+                try await connection.execute(
+                    Statement(
+                        unsafeSQL: """
+                            select count(*) as payloads
+                            from notification_payload
+                            where position('\(Self.token)' in decoded::text) > 0
+                            """))[0].value("payloads")
+            }
+            #expect(try await left() == 6)
+            for expected in [Int64(5), 4, 2] {
+                let rows = try await connection.execute(
+                    Statement(unsafeSQL: "select sweep_unswept_account($1::uuid, 1) as is_left"), id)
+                #expect(try rows[0].value("is_left", as: Bool.self))
+                #expect(try await left() == expected)
+            }
+            try await store.sweep(id, portion: 1)
+            #expect(try await left() == 0)
+            #expect(try await Self.tables(with: Self.token, connection) == [])
+            #expect(try await store.sweepInterrupted(before: .distantFuture) == 0)
+        }
+    }
+
     @Test func `A sweep that fails keeps back no other one`() async throws {
         try await Self.use { connection, _ async throws in
             let store = ErasureStore(connection)
