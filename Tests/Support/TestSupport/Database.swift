@@ -14,7 +14,8 @@ public enum TestDatabase {
         _ body: (PostgresConfiguration) async throws -> Value
     ) async throws -> Value {
         let server = try await serverURL.value
-        let name = "storekeeper_test_\(ProcessInfo.processInfo.processIdentifier)_\(next())"
+        // A process of another container, or one that was killed before, may have had the same id.
+        let name = "storekeeper_test_\(ProcessInfo.processInfo.processIdentifier)_\(next())_\(run)"
         try await administer(server, "create database \(name)")
         let configuration = configuration(url: Self.url(of: name, on: server))
         let result: Result<Value, any Error>
@@ -51,6 +52,7 @@ public enum TestDatabase {
     /// Stops with the process, because its supervisor does.
     private static let kept = Mutex<DevelopmentPostgres?>(nil)
     private static let counter = Mutex(0)
+    private static let run = UUID().uuidString.prefix(8).lowercased()
 
     private static func next() -> Int {
         counter.withLock {
@@ -72,7 +74,16 @@ public enum TestDatabase {
         patient.statementTimeout = nil
         patient.lockTimeout = nil
         let connection = connection(patient)
-        try await connection.run(unsafeScript: sql)
+        let deadline = ContinuousClock.now.advanced(by: .hangLimit)
+        while true {
+            do {
+                try await connection.run(unsafeScript: sql)
+                break
+            } catch let error as PostgresError where error.sqlState == "55006" && ContinuousClock.now < deadline {
+                // A session that was told to end is still there after the five seconds for which the server waits, as on a busy machine.
+                continue
+            }
+        }
         await connection.close()
     }
 }
