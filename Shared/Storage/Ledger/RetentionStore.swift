@@ -167,7 +167,9 @@ public struct RetentionStore: Sendable {
         select make_payload_months(array(select to_date(month, 'YYYY-MM') from unnest($1::text[]) as month))
         """)
 
-    static let months = Statement("retention-months", "select name, ends_at, bytes from payload_months()")
+    /// A month that is dropped meanwhile has no size.
+    static let months = Statement(
+        "retention-months", "select name, ends_at, bytes from payload_months() where bytes is not null")
 
     static let drop = Statement("retention-drop", "select drop_payload_month($1::text) as is_done")
 }

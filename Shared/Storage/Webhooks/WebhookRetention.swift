@@ -13,12 +13,16 @@ package struct WebhookRetention: Sendable {
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Creates the partitions from those of the oldest changes that may be enqueued to those of the next week, and drops older ones.
+    /// Does nothing while another process does.
     /// - Returns: number of dropped partitions.
     package func run(at now: Date) async throws -> Int {
-        let rows = try await connection.pipeline([
-            Command(Self.make, now, Int64(WebhookQueueStore.deliveryDays), Int64(Self.attemptDays)),
-            Command(Self.drop, now, Int64(WebhookQueueStore.deliveryDays), Int64(Self.attemptDays)),
-        ])
+        // Senders, which lock the tables in their own order, may be in the way.
+        let rows = try await repeating {
+            try await connection.pipeline([
+                Command(Self.make, now, Int64(WebhookQueueStore.deliveryDays), Int64(Self.attemptDays)),
+                Command(Self.drop, now, Int64(WebhookQueueStore.deliveryDays), Int64(Self.attemptDays)),
+            ])
+        }
         return Int(try rows[1][0].value("dropped", as: Int64.self))
     }
 

@@ -76,10 +76,10 @@ public enum TestDatabase {
         let connection = connection(patient)
         let deadline = ContinuousClock.now.advanced(by: .hangLimit)
         while true {
-            do {
+            do throws(PostgresError) {
                 try await connection.run(unsafeScript: sql)
                 break
-            } catch let error as PostgresError where error.sqlState == "55006" && ContinuousClock.now < deadline {
+            } catch let error where error.sqlState == "55006" && ContinuousClock.now < deadline {
                 // A session that was told to end is still there after the five seconds for which the server waits, as on a busy machine.
                 continue
             }

@@ -189,6 +189,25 @@ begin
 end;
 $$;
 
+-- As before, for several runs at once: a month that another one drops meanwhile is none of this one's.
+create or replace function drop_payload_month(month_name text) returns boolean
+language plpgsql security definer
+set search_path from current
+set lock_timeout = '2s'
+as $$
+begin
+    if not exists (
+        select from payload_months() m where m.name = month_name and m.ends_at < now() - interval '200 days')
+    then
+        return false;
+    end if;
+    execute format('drop table %I.%I', current_schema(), month_name);
+    return true;
+exception
+    when undefined_table then return false;
+end;
+$$;
+
 -- Whether anything is known of an account is answered without reading a table whole.
 create index purchase_transfer_from_account on purchase_transfer (from_account_token) where from_account_token is not null;
 create index purchase_transfer_to_account on purchase_transfer (to_account_token) where to_account_token is not null;

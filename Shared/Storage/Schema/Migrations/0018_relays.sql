@@ -83,3 +83,68 @@ begin atomic
         on payload.notification_uuid = known.notification_uuid and payload.recorded_at = known.recorded_at
     where queue.lease = given_lease;
 end;
+
+-- The days of the log are made and dropped by one process at a time: the others would meet tables that are there already, or gone. One
+-- that does not get its turn leaves it to the other one.
+create or replace function make_webhook_days(first_delivery date, first_attempt date, last_day date) returns void
+language plpgsql security definer
+set search_path from current
+set lock_timeout = '2s'
+as $$
+declare
+    parent text;
+    first_day date;
+    day_of_table date;
+    is_taken boolean;
+begin
+    if not pg_try_advisory_xact_lock(hashtextextended(current_schema() || ' webhook days', 0)) then
+        return;
+    end if;
+    for parent, first_day in values ('webhook_delivery', first_delivery), ('webhook_attempt', first_attempt)
+    loop
+        for day_of_table in select first_day + ahead from generate_series(0, last_day - first_day) as ahead
+        loop
+            continue when to_regclass(parent || to_char(day_of_table, '_YYYY_MM_DD')) is not null;
+            execute format('select exists (select from %I where day = $1)', parent || '_default')
+                into is_taken using day_of_table;
+            continue when is_taken;
+            execute format(
+                'create table %I partition of %I for values from (%L) to (%L)',
+                parent || to_char(day_of_table, '_YYYY_MM_DD'), parent, day_of_table, day_of_table + 1);
+        end loop;
+    end loop;
+end;
+$$;
+
+-- As before, in turn.
+create or replace function drop_webhook_days(deliveries_before date, attempts_before date) returns bigint
+language plpgsql security definer
+set search_path from current
+set lock_timeout = '2s'
+as $$
+declare
+    old record;
+    dropped bigint := 0;
+begin
+    if not pg_try_advisory_xact_lock(hashtextextended(current_schema() || ' webhook days', 0)) then
+        return 0;
+    end if;
+    for old in
+        select c.relname as name
+        from pg_inherits i
+        join pg_class c on c.oid = i.inhrelid
+        join (values
+            ('webhook_delivery', least(deliveries_before, current_date - 29)),
+            ('webhook_attempt', least(attempts_before, current_date - 13))
+        ) as kept (parent, first_day) on i.inhparent = kept.parent::regclass
+        where c.relname ~ '_\d{4}_\d{2}_\d{2}$' and to_date(right(c.relname, 10), 'YYYY_MM_DD') < kept.first_day
+        order by 1
+    loop
+        execute format('drop table %I', old.name);
+        dropped := dropped + 1;
+    end loop;
+    delete from webhook_delivery_default where day < least(deliveries_before, current_date - 29);
+    delete from webhook_attempt_default where day < least(attempts_before, current_date - 13);
+    return dropped;
+end;
+$$;

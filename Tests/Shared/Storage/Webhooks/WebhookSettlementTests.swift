@@ -261,4 +261,32 @@ import WebhookDelivery
             #expect(try await days("webhook_attempt") == 14 + 1 + 7 + 1)
         }
     }
+
+    @Test func `Days of the log are made and dropped by one process at a time, and the others go on`() async throws {
+        try await TestDatabase.use { database async throws in
+            let (connection, other) = (TestDatabase.connection(database), TestDatabase.connection(database))
+            let now = Date(timeIntervalSince1970: 1_700_000_000)
+            try await other.run(
+                unsafeScript: "begin; select make_webhook_days(date '2023-11-10', date '2023-11-10', date '2023-11-16')"
+            )
+            #expect(try await WebhookRetention(connection).run(at: now) == 0)
+            try await other.run(unsafeScript: "commit")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        _ = try await WebhookRetention(TestDatabase.connection(database)).run(at: now)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let made = try await connection.execute(
+                Statement(
+                    unsafeSQL: """
+                        select count(*) as days
+                        from pg_inherits
+                        where inhparent = 'webhook_delivery'::regclass
+                        """))
+            #expect(try made[0].value("days", as: Int64.self) == 31 + 7 + 1)
+        }
+    }
 }
