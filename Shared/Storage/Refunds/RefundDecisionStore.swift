@@ -291,9 +291,11 @@ package struct RefundDecisionStore: Sendable {
     static func inserted(
         _ decided: Decided, _ request: LockedRequest, at now: Date, attempts: Int64 = 0
     ) -> Command {
-        Command(
+        // The outcome is by Apple's clock. A decision from before it is about an earlier request, and this one would be decided again.
+        let decidedAt = max(now, request.progress.outcomeAt?.addingTimeInterval(0.001) ?? now)
+        return Command(
             insert, request.key.environment.rawValue, request.key.transactionId, request.bundleId,
-            request.progress.requestedAt, now, decided.version, decided.rule, decided.body,
+            request.progress.requestedAt, decidedAt, decided.version, decided.rule, decided.body,
             decided.apiVersion.map { Int16($0) }, decided.adjustments, decided.withheld?.rawValue, decided.decidedBy,
             attempts)
     }

@@ -55,6 +55,22 @@ import Testing
         }
     }
 
+    @Test func `A request that follows an outcome is answered once, also by a clock that is behind Apple's`()
+        async throws
+    {
+        try await RefundFixture.use { fixture async throws in
+            try await fixture.apply("REFUND_DECLINED", minute: 14)
+            try await fixture.apply("CONSUMPTION_REQUEST", minute: 15)
+            try await fixture.connection.run(
+                unsafeScript: "update refund_request set next_at = next_at - interval '10 minutes'")
+            let first = try #require(await fixture.sending(12))
+            try await fixture.store.settle(first, .accepted, at: RefundFixture.at(12))
+            #expect(try await fixture.look(13) == .nothing)
+            #expect(try await fixture.look(20) == .nothing)
+            #expect(try await fixture.answers() == ["14 \(RefundFixture.declined) sent"])
+        }
+    }
+
     @Test func `Without a policy nothing is decided, and a policy that is set has open requests looked at`()
         async throws
     {
