@@ -153,15 +153,3 @@ extension PurchaseEvent {
         return end.timeIntervalSince(version.signedDate) > BillingRules.day
     }
 }
-
-extension Anomaly {
-    /// Transaction ids that occur in several environments. They are different purchases, since the environment is part of
-    /// every key; listed because Apple assigns no id twice.
-    public static func transactionIdsInSeveralEnvironments(
-        _ transactions: some Sequence<(environment: StoreEnvironment, transactionId: String)>
-    ) -> [String] {
-        var seen: [String: Set<StoreEnvironment>] = [:]
-        for transaction in transactions { seen[transaction.transactionId, default: []].insert(transaction.environment) }
-        return seen.filter { $0.value.count > 1 }.keys.sorted()
-    }
-}

@@ -63,15 +63,7 @@ public struct KafkaConfiguration: Sendable, Hashable {
         ]
     }
 
-    /// The effective settings of all roles, sorted by name, with secrets hidden, so that they can be logged.
-    public func redacted() -> [(name: String, value: String)] {
-        var settings = ProjectSettings.consumer
-        settings.merge(producerSettings()) { _, new in new }
-        return settings.sorted { $0.key < $1.key }.map { name, value in
-            (name, Self.isSecret(name) ? "(hidden)" : value)
-        }
-    }
-
+    /// Whether the value of a setting is left out of messages.
     static func isSecret(_ name: String) -> Bool {
         let words = ["password", "secret", "key.pem", "sasl.oauthbearer.config", "token", "jaas"]
         return words.contains { name.contains($0) } && !name.hasSuffix(".location") && !name.hasSuffix(".url")

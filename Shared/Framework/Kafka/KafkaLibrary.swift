@@ -4,7 +4,4 @@ import CRDKafka
 public enum KafkaLibrary {
     /// `0xMMmmrrpp`: major, minor, revision, and 0xff for a release.
     public static var version: Int32 { rd_kafka_version() }
-
-    /// For a log line, such as `2.0.2`.
-    public static var versionText: String { String(cString: rd_kafka_version_str()) }
 }

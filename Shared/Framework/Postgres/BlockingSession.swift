@@ -8,8 +8,6 @@ public struct BlockingSession: Sendable, Equatable {
     public var waitingApplication: String
     /// When its statement began; nil where this user may not see it.
     public var waitingSince: Date?
-    /// Its statement, shortened; nil likewise.
-    public var waitingStatement: String?
     /// Process of the session that holds the lock; 0 for a prepared transaction.
     public var process: Int32
     /// Its user.
@@ -18,7 +16,7 @@ public struct BlockingSession: Sendable, Equatable {
     public var application: String?
     /// When its transaction began; nil where this user may not see it.
     public var since: Date?
-    /// Its last statement, shortened; nil likewise.
+    /// Its last statement, shortened; nil where this user may not see it.
     public var statement: String?
 
     /// Every pair of a waiting session of ours and one that blocks it. For all roles but the API's.
@@ -29,7 +27,6 @@ public struct BlockingSession: Sendable, Equatable {
         waiting = try row.value("waiting")
         waitingApplication = try row.value("waiting_application")
         waitingSince = try row.optional("waiting_since")
-        waitingStatement = try row.optional("waiting_statement")
         process = try row.value("process")
         user = try row.optional("user_name")
         application = try row.optional("application")

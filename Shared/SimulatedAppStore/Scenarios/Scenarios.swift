@@ -2,7 +2,6 @@
 extension Scenario {
     private static let basic = Product.subscriptions[1]
     private static let premium = Product.subscriptions[2]
-    private static let studio = Product.subscriptions[4]
     private static let committed = Product.subscriptions[9]
 
     private static func first(_ product: Product, actor: Int = 0, offer: Offer? = nil) -> Step {

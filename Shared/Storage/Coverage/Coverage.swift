@@ -53,8 +53,6 @@ public struct CoverageDay: Sendable, Hashable {
     public var counts: RecoveryWindow.Counts
     /// The window of the latest sweep; its row may be deleted.
     public var window: UUID
-    /// When that window was opened.
-    public var plannedAt: Date
     /// When the day was complete: every notification that Apple lists is in the ledger or rejected. Nil until then.
     public var completedAt: Date?
     /// Why the day cannot become complete any more, and what to do; nil where it can.

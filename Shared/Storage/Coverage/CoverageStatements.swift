@@ -39,7 +39,7 @@ extension CoverageStore {
         "coverage-days",
         """
         select environment::text as environment, bundle_id, day::timestamp at time zone 'UTC' as day, listed, missing,
-            recovered, rejected, unreadable, window_id, planned_at, completed_at, given_up
+            recovered, rejected, unreadable, window_id, completed_at, given_up
         from coverage_day
         where day >= ($1::timestamptz at time zone 'UTC')::date and day < ($2::timestamptz at time zone 'UTC')
             and ($3::text is null or environment = $3::text::store_environment)
@@ -51,7 +51,7 @@ extension CoverageStore {
         "coverage-days-to-repeat",
         """
         select environment::text as environment, bundle_id, day::timestamp at time zone 'UTC' as day, listed, missing,
-            recovered, rejected, unreadable, window_id, planned_at, completed_at, given_up
+            recovered, rejected, unreadable, window_id, completed_at, given_up
         from coverage_day
         where completed_at is null and given_up is null and planned_at < $1::timestamptz
             and not exists (

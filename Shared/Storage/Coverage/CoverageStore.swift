@@ -194,7 +194,7 @@ public struct CoverageStore: Sendable {
                 present: try row.value("listed", as: Int64.self) - row.value("missing") - row.value("unreadable"),
                 missing: try row.value("missing"), recovered: try row.value("recovered"),
                 rejected: try row.value("rejected"), unreadable: try row.value("unreadable")),
-            window: try row.value("window_id"), plannedAt: try row.value("planned_at"),
-            completedAt: try row.optional("completed_at"), givenUp: try row.optional("given_up"))
+            window: try row.value("window_id"), completedAt: try row.optional("completed_at"),
+            givenUp: try row.optional("given_up"))
     }
 }

@@ -22,9 +22,4 @@ public struct AccessSchedule: Sendable, Equatable {
 
     /// The period that contains a moment; nil where none does.
     public func period(at moment: Date) -> AccessPeriod? { periods.first { $0.contains(moment) } }
-
-    /// The next moment at which access begins or ends by the clock alone; nil where it never does.
-    public func nextBoundary(after moment: Date) -> Date? {
-        periods.flatMap { [$0.startsAt, $0.endsAt].compactMap(\.self) }.filter { $0 > moment }.min()
-    }
 }

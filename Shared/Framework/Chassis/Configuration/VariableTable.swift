@@ -20,9 +20,3 @@ extension VariableTable {
         Mirror(reflecting: self).children.compactMap { $0.value as? any DeclaredVariable }
     }
 }
-
-/// The table of a process that has no variables but the common ones.
-public struct NoVariables: VariableTable {
-    /// No variables of its own.
-    public init() {}
-}

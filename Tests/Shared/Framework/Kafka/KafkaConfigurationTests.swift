@@ -51,23 +51,15 @@ import Testing
         #expect(throws: KafkaConfigurationError.self) { try Consumer(configuration, group: "g", logger: quiet) }
     }
 
-    @Test func `KafkaConfiguration hides secrets and shows the rest`() {
-        let configuration = KafkaConfiguration(
-            bootstrapServers: "a:1",
-            overrides: [
-                "sasl.password": "geheim", "ssl.key.password": "geheim", "ssl.key.pem": "geheim",
-                "sasl.oauthbearer.client.secret": "geheim", "ssl.keystore.password": "geheim",
-                "ssl.key.location": "/keys/a.pem", "sasl.username": "alice",
-            ])
-        let shown = Dictionary(uniqueKeysWithValues: configuration.redacted().map { ($0.name, $0.value) })
-        #expect(!shown.values.contains("geheim"))
-        #expect(shown["sasl.password"] == "(hidden)")
-        #expect(shown["ssl.key.location"] == "/keys/a.pem")
-        #expect(shown["sasl.username"] == "alice")
-        #expect(shown["bootstrap.servers"] == "a:1")
-        #expect(shown["enable.auto.commit"] == "false")
-        #expect(shown["acks"] == "all")
-        #expect(configuration.redacted().map(\.name) == configuration.redacted().map(\.name).sorted())
+    @Test(arguments: [
+        "sasl.password", "ssl.key.password", "ssl.key.pem", "sasl.oauthbearer.client.secret", "ssl.keystore.password",
+    ]) func `KafkaConfiguration hides secrets`(name: String) {
+        #expect(KafkaConfiguration.isSecret(name))
+    }
+
+    @Test(arguments: ["ssl.key.location", "sasl.username", "bootstrap.servers", "enable.auto.commit", "acks"])
+    func `KafkaConfiguration shows what is no secret`(name: String) {
+        #expect(!KafkaConfiguration.isSecret(name))
     }
 
     @Test(arguments: [

@@ -278,11 +278,4 @@ import Testing
             #expect(schedule.period(at: Sample.day(day))?.productId == product, "day \(day)")
         }
     }
-
-    @Test func `The next boundary is the nearest moment at which the answer changes by the clock`() {
-        let schedule = Self.schedule(Self.cases[6].events)
-        #expect(schedule.nextBoundary(after: Sample.day(29)) == Sample.day(30))
-        #expect(schedule.nextBoundary(after: Sample.day(30)) == Sample.day(60))
-        #expect(schedule.nextBoundary(after: Sample.day(60)) == nil)
-    }
 }
