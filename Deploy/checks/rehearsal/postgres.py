@@ -223,7 +223,3 @@ def unescaped(field):
     if field == "\\N":
         return ""
     return re.sub(r"\\(.)", lambda found: ESCAPES.get(found[1], found[1]), field)
-
-
-def becomes_ready(postgres):
-    wait_until("Postgres does not answer", 60, lambda: postgres.sql("select 1", check=False) is not None)
