@@ -18,8 +18,6 @@ struct ChargeBook: Sendable, Equatable {
         var end: Date
         /// The transaction whose period the seats were added to; nil for a charge of a period.
         var seatsOf: String?
-        /// The number of times that the developer extended its period.
-        var extensions = 0
 
         /// The revenue per month, rounded once, halves up. A month has 365.25 / 12 days.
         var monthly: Int64 {
@@ -83,7 +81,6 @@ struct ChargeBook: Sendable, Equatable {
     mutating func extend(_ transactionId: String, until end: Date) {
         for place in charges.indices where charges[place].transactionId == transactionId {
             charges[place].end = end
-            charges[place].extensions += 1
         }
     }
 

@@ -89,9 +89,11 @@ package struct FigureCheck: Sendable {
         let read = try transaction.pipeline([
             Command(FigureStore.apps, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId)),
             TransactionStore.command(transactionsOf: keys), AccessPeriodStatements.command(periodsOf: keys),
+            Command(FigureStore.extended, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId)),
         ])
         let transactions = Dictionary(grouping: try read[1].map { row in try StoredTransaction.read(row) }, by: \.key)
         let periods = Dictionary(grouping: try read[2].map { row in try AccessPeriodRow.read(row) }, by: \.key)
+        let ends = try FigureStore.nominalEnds(read[3])
         var sums: [Difference: Int64] = [:]
         for row in read[0] {
             let key = SubscriptionKey(
@@ -101,7 +103,7 @@ package struct FigureCheck: Sendable {
             let revenue = RevenuePeriod.all(
                 (transactions[key] ?? []).map(\.version.facts),
                 access: (periods[key] ?? []).compactMap(AccessPeriod.init),
-                in: key.environment)
+                in: key.environment, nominalEnds: ends[key] ?? [:])
             for period in revenue where period.startsAt < end && period.endsAt.map({ end <= $0 }) ?? true {
                 let cell = Difference(
                     environment: key.environment, bundleId: bundleId, currency: period.cell.currency,

@@ -2,7 +2,8 @@ import Postgres
 
 extension FigureStore {
     static let statements = [
-        lock, take, due, move, report, apps, movements, removeMovements, addMovements, fold, status, clearDays,
+        lock, take, due, move, report, apps, movements, extended, removeMovements, addMovements, fold, status,
+        clearDays,
         clearMonths, clearConverted, addDays, enqueueAll, removeEmpty, removeEmptyMonths, removeEmptyConverted,
     ]
 
@@ -75,6 +76,24 @@ extension FigureStore {
             select \(MovementRow.columns.selected())
             \(PurchaseKeys.lookingUp("mrr_movement"))
             """)
+
+    /// The transactions of purchases whose period Apple extended, each with its end before that. The ledger has every version that arrived,
+    /// and the table of transactions the newest.
+    static let extended = Statement(
+        "figures-extended",
+        """
+        select given_environment as environment, given_id as original_transaction_id, transaction_id, nominal_end
+        from unnest($1::text[], $2::text[]) as given (given_environment, given_id)
+        cross join lateral (
+            select transaction_id, min(expires_at) as nominal_end
+            from notification
+            where environment = given_environment::store_environment and original_transaction_id = given_id
+                and transaction_id is not null
+            group by transaction_id
+            having min(expires_at) < max(expires_at)
+            offset 0
+        ) as extended
+        """)
 
     static let removeMovements = Statement(
         "figures-remove-movements",

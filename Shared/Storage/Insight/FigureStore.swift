@@ -38,19 +38,21 @@ package struct FigureStore: Sendable {
             Command(apps, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId)),
             TransactionStore.command(transactionsOf: keys), AccessPeriodStatements.command(periodsOf: keys),
             Command(movements, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId)),
+            Command(extended, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId)),
         ])
         let apps = try Dictionary(
             uniqueKeysWithValues: read[0].map { row in (try key(row), try row.value("bundle_id", as: String.self)) })
         let transactions = Dictionary(grouping: try read[1].map { row in try StoredTransaction.read(row) }, by: \.key)
         let periods = Dictionary(grouping: try read[2].map { row in try AccessPeriodRow.read(row) }, by: \.key)
         let known = Dictionary(grouping: try read[3].map { row in try MovementRow.read(row) }, by: \.key)
+        let ends = try nominalEnds(read[4])
         var (sums, moved, added): ([FigureRow], [SubscriptionKey], [MovementRow]) = ([], [], [])
         var changes: [Date?] = []
         for (place, key) in keys.enumerated() {
             let figures = PurchaseFigures(
                 (transactions[key] ?? []).map(\.version.facts),
                 access: (periods[key] ?? []).compactMap(AccessPeriod.init),
-                in: key.environment, at: now)
+                in: key.environment, nominalEnds: ends[key] ?? [:], at: now)
             changes.append(figures.changesAt)
             sums += figures.sums.map { FigureRow(place: place + 1, key: $0.key, sum: $0.value) }
             let rows = figures.movements.map { MovementRow(key: key, bundleId: apps[key] ?? "", movement: $0) }
@@ -75,6 +77,15 @@ package struct FigureStore: Sendable {
             ]
         }
         _ = try transaction.pipeline(commands)
+    }
+
+    /// The ends of periods before they were extended, by purchase and transaction.
+    /// - Parameter rows: of ``extended``.
+    static func nominalEnds(_ rows: Rows) throws -> [SubscriptionKey: [String: Date]] {
+        try rows.reduce(into: [:]) { ends, row in
+            let id: String = try row.value("transaction_id")
+            ends[try key(row), default: [:]][id] = try row.value("nominal_end", as: Date.self)
+        }
     }
 
     private static func key(_ row: Row) throws -> SubscriptionKey {

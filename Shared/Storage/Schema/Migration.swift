@@ -38,5 +38,6 @@ public struct Migration: Sendable, Equatable {
         Migration(22, "claims_and_answers", PackageResources._022_claims_and_answers_sql),
         Migration(23, "arrivals_and_credits", PackageResources._023_arrivals_and_credits_sql),
         Migration(24, "conversions", PackageResources._024_conversions_sql),
+        Migration(25, "extensions", PackageResources._025_extensions_sql),
     ]
 }

@@ -55,10 +55,13 @@ package struct PurchaseFigures: Sendable, Equatable {
     /// - Parameters:
     ///   - transactions: the newest version of each, in any order.
     ///   - access: the access periods of the purchase, in any order.
+    ///   - nominalEnds: as of ``RevenuePeriod/all(_:access:in:nominalEnds:)``.
     package init(
-        _ transactions: [TransactionFacts], access: [AccessPeriod], in environment: StoreEnvironment, at now: Date
+        _ transactions: [TransactionFacts], access: [AccessPeriod], in environment: StoreEnvironment,
+        nominalEnds: [String: Date] = [:], at now: Date
     ) {
-        let periods = RevenuePeriod.all(transactions, access: access, in: environment)
+        let periods = RevenuePeriod.all(
+            transactions, access: access, in: environment, nominalEnds: nominalEnds)
         let begun = periods.filter { $0.startsAt <= now }
         movements = RevenueMovement.all(of: periods).filter { $0.at <= now }
         for movement in movements { add(movement, amongAll: movements) }

@@ -32,11 +32,13 @@ package struct RevenuePeriod: Sendable, Hashable {
     /// - Parameters:
     ///   - transactions: the newest version of each, in any order, any of them repeatedly.
     ///   - access: the access periods of the purchase, in any order.
+    ///   - nominalEnds: by the ids of transactions that Apple extended, the earliest end that it signed of each.
     package static func all(
-        _ transactions: [TransactionFacts], access: [AccessPeriod], in environment: StoreEnvironment
+        _ transactions: [TransactionFacts], access: [AccessPeriod], in environment: StoreEnvironment,
+        nominalEnds: [String: Date] = [:]
     ) -> [RevenuePeriod] {
         let facts = Dictionary(transactions.map { ($0.transactionId, $0) }, uniquingKeysWith: { first, _ in first })
-        let lengths = NominalLengths(Array(facts.values), in: environment)
+        let lengths = NominalLengths(Array(facts.values), in: environment, nominalEnds: nominalEnds)
         var periods: [RevenuePeriod] = []
         for period in access where period.reason == .transaction {
             guard let paid = period.transactionId.flatMap({ facts[$0] }) else { continue }
@@ -94,14 +96,16 @@ private struct NominalLengths {
     /// By product, of the transactions without an offer.
     private let products: [String: BillingPeriod]
     private let environment: StoreEnvironment
+    private let nominalEnds: [String: Date]
 
-    /// A period that Apple extended is longer than nominal, so the shortest of a product counts; one of added seats is shorter, and does
-    /// not.
-    init(_ transactions: [TransactionFacts], in environment: StoreEnvironment) {
+    /// A period that Apple extended before the first time that it signed it is longer than nominal, so the shortest of a product counts; one
+    /// of added seats is shorter, and does not.
+    init(_ transactions: [TransactionFacts], in environment: StoreEnvironment, nominalEnds: [String: Date]) {
         self.environment = environment
+        self.nominalEnds = nominalEnds
         var products: [String: BillingPeriod] = [:]
         for facts in transactions where facts.offerType == nil && facts.ownLength == nil && facts.hasPeriod {
-            guard let seconds = facts.expiresDate?.timeIntervalSince(facts.beginning),
+            guard let seconds = Self.seconds(facts, nominalEnds),
                 !transactions.contains(where: {
                     $0.transactionId != facts.transactionId && facts.isOfSamePeriod(as: $0)
                         && $0.beginning < facts.beginning
@@ -119,8 +123,15 @@ private struct NominalLengths {
         {
             return length
         }
-        let seconds = facts.expiresDate.map { $0.timeIntervalSince(facts.beginning) } ?? 0
-        return BillingPeriod(fitting: seconds, in: environment)
+        return BillingPeriod(fitting: Self.seconds(facts, nominalEnds) ?? 0, in: environment)
+    }
+
+    /// From the beginning to the end before extensions. Nil without an end.
+    private static func seconds(_ facts: TransactionFacts, _ nominalEnds: [String: Date]) -> Double? {
+        guard let end = facts.expiresDate else { return nil }
+        let nominal = nominalEnds[facts.transactionId].map { min($0, end) } ?? end
+        // An end that is not after the beginning says nothing about the length.
+        return (nominal > facts.beginning ? nominal : end).timeIntervalSince(facts.beginning)
     }
 }
 

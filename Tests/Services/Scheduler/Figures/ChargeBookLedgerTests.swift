@@ -40,13 +40,11 @@ import Testing
         let events = Self.events(2500, seed: seed)
         let books = Self.books(events)
         #expect(books.count > 50 && books.values.contains { !$0.book.refunds.isEmpty })
-        let left = Self.extended(events)
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
             let (ledger, figures) = (LedgerStore(connection), FigureStore(connection))
             var generator = SeededGenerator(state: seed)
-            let entries = events.filter { !left.contains($0.purchase?.originalTransactionId ?? "") }
-                .compactMap { Self.entry($0) }.shuffled(using: &generator)
+            let entries = events.compactMap { Self.entry($0) }.shuffled(using: &generator)
             var next = 0
             while next < entries.count {
                 let end = min(entries.count, next + Int.random(in: 1...200, using: &generator))
@@ -89,16 +87,7 @@ import Testing
             guard let book = event.book, let id = event.purchase?.originalTransactionId else { continue }
             books[id] = Book(currency: event.customer?.storefront.currency ?? "", book: book)
         }
-        let left = extended(events)
-        return books.filter { !$0.value.book.charges.isEmpty && !left.contains($0.key) }
-    }
-
-    /// Purchases that are left out: a receiver knows the length of a period by its dates, and a week that was extended three times is a month
-    /// to it, as the documentation of the figures says.
-    private static func extended(_ events: [EventPayload]) -> Set<String> {
-        Set(
-            events.filter { $0.book?.charges.contains { $0.extensions > 2 } ?? false }
-                .compactMap { $0.purchase?.originalTransactionId })
+        return books.filter { !$0.value.book.charges.isEmpty }
     }
 
     /// The entry that the pipeline reads from the notification; nil for one that shows no transaction.

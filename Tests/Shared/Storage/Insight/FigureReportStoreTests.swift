@@ -19,10 +19,10 @@ import Testing
     private static func period(
         _ purchase: String, _ number: Int, _ from: String, _ to: String, price: Int64 = 10_000,
         product: String = "gold",
-        refunded: String? = nil, isTrial: Bool = false
+        refunded: String? = nil, extended: String? = nil, isTrial: Bool = false
     ) throws -> LedgerEntry {
         let start = try date(from)
-        let signed = try refunded.map { try date($0) } ?? start
+        let signed = try (refunded ?? extended).map { try date($0) } ?? start
         var facts = TransactionFacts(
             transactionId: "\(purchase)-\(number)", productId: product, productType: "Auto-Renewable Subscription",
             subscriptionGroupIdentifier: "g", purchaseDate: start, expiresDate: try date(to), ownership: "PURCHASED",
@@ -33,7 +33,8 @@ import Testing
         let event = PurchaseEvent(
             key: SubscriptionKey(environment: .production, originalTransactionId: purchase),
             version: EventVersion(signedDate: signed, notificationUUID: uuid), bundleId: app,
-            notificationType: refunded == nil ? "DID_RENEW" : "REFUND", subtype: nil, status: nil, transaction: facts,
+            notificationType: refunded != nil ? "REFUND" : extended != nil ? "RENEWAL_EXTENDED" : "DID_RENEW",
+            subtype: nil, status: nil, transaction: facts,
             renewal: nil)
         return LedgerEntry(
             notificationUUID: uuid, notificationType: event.notificationType, subtype: nil, environment: .production,
@@ -64,6 +65,29 @@ import Testing
                 try await Self.lines(.churn, store, by: [.period], from: "2026-02-01", to: "2026-03-01") == [
                     "02 P1M 2 2 1.000 20000 10000 0.500 1.000", "02 P1Y 0 0 - 0 0 - -", "02 P1M 0 0 - 0 0 - -",
                 ])
+        }
+    }
+
+    @Test(arguments: [[0, 1], [1, 0]])
+    func `A first week that Apple extended by three is a week, whichever version arrives last`(
+        order: [Int]
+    ) async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            let entries = [
+                try Self.period("1", 1, "2026-01-10", "2026-01-17", price: 1990),
+                try Self.period("1", 1, "2026-01-10", "2026-02-07", price: 1990, extended: "2026-01-12"),
+            ]
+            let now = try Self.date("2026-01-25")
+            for place in order {
+                _ = try await LedgerStore(connection).apply([entries[place]], moving: [], recordedAt: now)
+                while try await FigureStore(connection).update(at: now) {}
+            }
+            // 1.99 × 365.25 / 84 = 8.65294…; RevenueCat: × 4.
+            #expect(
+                try await Self.lines(.mrr, FigureReportStore(connection), by: [.period], to: "2026-02-01") == [
+                    "01 P1W 8653 7960 1"
+                ])
+            #expect(try await FigureCheck(connection).differences(before: now) == [])
         }
     }
 

@@ -124,6 +124,18 @@ import Testing
         #expect(Self.movements(extended) == ["0 new 9990 +1", "120 churn -9990 -1"])
     }
 
+    @Test func `A period that Apple extended counts by the length that it had before, where that is known`() {
+        let extended = [Self.paid("1", to: 28, signed: 3)]
+        func lengths(_ nominalEnds: [String: Date]) -> [String] {
+            Self.periods(extended, nominalEnds: nominalEnds).map(\.cell.period)
+        }
+        #expect(lengths([:]) == ["P1M"])
+        #expect(lengths(["1": Sample.day(7)]) == ["P1W"])
+        #expect(Self.periods(extended, nominalEnds: ["1": Sample.day(7)]).map(\.endsAt) == [Sample.day(28)])
+        // An end that is not after the beginning, or later than the one that counts, says nothing.
+        for day in [-1.0, 0, 40] { #expect(lengths(["1": Sample.day(day)]) == ["P1M"]) }
+    }
+
     @Test(arguments: ["FAMILY_SHARED", "ASSIGNED"])
     func `What another purchase pays for earns nothing`(ownership: String) {
         var shared = Self.paid("1", to: 30)
@@ -258,11 +270,13 @@ import Testing
     }
 
     static func periods(
-        _ transactions: [TransactionFacts], _ environment: StoreEnvironment = .production
+        _ transactions: [TransactionFacts], _ environment: StoreEnvironment = .production,
+        nominalEnds: [String: Date] = [:]
     ) -> [RevenuePeriod] {
         var purchase = Sample.purchase("1", environment: environment)
         purchase.transactions = transactions.map { TransactionVersion($0, version: Sample.version(0)) }
-        return RevenuePeriod.all(transactions, access: AccessSchedule(of: purchase).periods, in: environment)
+        return RevenuePeriod.all(
+            transactions, access: AccessSchedule(of: purchase).periods, in: environment, nominalEnds: nominalEnds)
     }
 
     private static func cells(
