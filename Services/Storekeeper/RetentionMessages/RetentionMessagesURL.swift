@@ -9,7 +9,7 @@ struct RetentionMessagesURL: Subcommand {
         commandName: "realtime-url", abstract: "Show, set or remove the address that Apple asks.",
         discussion: """
             Apple asks it which message to show; in Production only after a performance test in the sandbox has passed. \
-            Storekeeper does not answer such requests itself.
+            Storekeeper does not answer such requests itself; storekeeper verify proves one that your server kept.
 
             Example: storekeeper retention-messages realtime-url --set https://example.com/retention --environment Sandbox
             """)

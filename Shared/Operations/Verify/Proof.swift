@@ -12,6 +12,8 @@ package struct Proof: Sendable {
         case transaction
         case renewalInfo = "renewal-info"
         case appTransaction = "app-transaction"
+        /// What Apple sends to the realtime URL of retention messages.
+        case realtimeRequest = "realtime-request"
     }
 
     /// The expected app and environment; nil accepts any.
@@ -56,6 +58,7 @@ package struct Proof: Sendable {
             case .transaction: verifier.transaction(jws, now: now).map { ($0.chain, $0.decoded) }
             case .renewalInfo: verifier.renewalInfo(jws, now: now).map { ($0.chain, $0.decoded) }
             case .appTransaction: verifier.appTransaction(jws, now: now).map { ($0.chain, $0.decoded) }
+            case .realtimeRequest: verifier.realtimeRequest(jws, now: now).map { ($0.chain, $0.decoded) }
             }
         switch proven {
         case .success(let proven): (chain, payload, rejection) = (proven.chain, proven.decoded, nil)
@@ -88,6 +91,7 @@ private struct UnverifiedContents {
         if root?["notificationType"] != nil { return .notification }
         if root?["receiptType"] != nil || root?["originalApplicationVersion"] != nil { return .appTransaction }
         if root?["transactionId"] != nil { return .transaction }
+        if root?["userLocale"] != nil { return .realtimeRequest }
         return root?["autoRenewProductId"] != nil || root?["autoRenewStatus"] != nil ? .renewalInfo : .notification
     }
 

@@ -117,6 +117,28 @@ public final class SignedDataVerifier: Sendable {
         }
     }
 
+    /// Proves Apple's question which message a customer who is about to cancel is to see.
+    ///
+    /// It names the app by Apple's number alone.
+    public func realtimeRequest(_ jws: [UInt8], now: Date) -> Result<Proven<RealtimeRequest>, VerificationFailure> {
+        Result { () throws(VerificationFailure) in
+            let proof = try prover.prove(jws[...], dateFields: ["signedDate"], now: now)
+            var request: RealtimeRequest = try decode(proof)
+            request.environment = request.environment.map(identity.environment)
+            guard let number = request.appAppleId else {
+                throw VerificationFailure(.body, "signed, but not a realtime request: it names no app")
+            }
+            guard let app = identity.registry.all.first(where: { $0.appAppleId == number }) else {
+                throw VerificationFailure(
+                    .appUnknown,
+                    "for the app with the Apple id \(number), which is not configured; add it if it is yours")
+            }
+            try checkIdentity(
+                app.bundleId, number, request.environment, kind: "a realtime request", namesAppAppleId: true)
+            return Proven(request, proof)
+        }
+    }
+
     /// Proves an app receipt of StoreKit 1, however old it is: Apple is asked for its purchases.
     ///
     /// - Parameter bytes: PKCS#7, no longer than `VerificationPolicy.maximumBytes`.

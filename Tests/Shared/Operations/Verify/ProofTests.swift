@@ -42,10 +42,31 @@ struct ProofTests {
                 .renewalInfo
             ),
             (#"{"receiptType":"Sandbox","bundleId":"b","appAppleId":0,"receiptCreationDate":DATE}"#, .appTransaction),
+            (realtimeRequest, .realtimeRequest),
         ])
     func `Kind is guessed by the fields`(payload: String, kind: Proof.Kind) throws {
         let payload = payload.replacingOccurrences(of: "DATE", with: String(ProofFixture.signedDate))
         #expect(fixture.proof(try fixture.sign(payload)).kind == kind)
+    }
+
+    private static let realtimeRequest = """
+        {"originalTransactionId":"1","appAppleId":7,"productId":"p","userLocale":"en-US","environment":"Production",\
+        "requestIdentifier":"7e3fb20b-4cdb-47cc-936d-99d65f608138","signedDate":DATE}
+        """
+
+    @Test func `Request for a retention message is verified by Apple's number of the app`() throws {
+        let payload = Self.realtimeRequest.replacingOccurrences(of: "DATE", with: String(ProofFixture.signedDate))
+        let jws = try fixture.sign(payload)
+        let proof = fixture.proof(jws)
+        #expect(proof.rejection == nil && proof.kind == .realtimeRequest, "\(String(describing: proof.rejection))")
+        let own = Proof.Identity(bundleId: "com.example.app", appAppleId: 7, environment: .production)
+        #expect(fixture.proof(jws, identity: own).rejection == nil)
+        let other = Proof.Identity(bundleId: "com.example.app", appAppleId: 8)
+        #expect(fixture.proof(jws, identity: other).rejection?.reason == .appUnknown)
+        let environment = Proof.Identity(bundleId: "com.example.app", appAppleId: 7, environment: .sandbox)
+        #expect(fixture.proof(jws, identity: environment).rejection?.reason == .environment)
+        let nameless = try fixture.sign(payload.replacingOccurrences(of: #""appAppleId":7,"#, with: ""))
+        #expect(fixture.proof(nameless).rejection?.reason == .body)
     }
 
     @Test func `Proof rejects text that is no JWS, without a crash`() {
