@@ -60,6 +60,15 @@ extension EndToEnd {
             // The simulator's customers buy on while the file is written, and nothing was compared on the days before.
             "storekeeper compare export.csv.gz --app com.example.app --environment Production":
                 "storekeeper compare export.csv.gz --app com.example.app --environment Production || [ $? -eq 1 ]",
+            // The simulator answers as the other system from the export that was made before.
+            "storekeeper compare ask ids.txt --system revenuecat --key-file revenuecat.key --app com.example.app": #"""
+            gunzip -c export.csv.gz | tail -n +2 | cut -d, -f2 | sort -u | awk 'NR <= 50' >ids.txt
+            echo sk_1 >revenuecat.key
+            storekeeper compare ask ids.txt --system revenuecat --key-file revenuecat.key --app com.example.app --rate 100 \
+                --url "$SIMULATOR_URL/other-system/revenuecat"
+            """#,
+            "storekeeper compare ids.txt.answers.csv --app com.example.app":
+                "storekeeper compare ids.txt.answers.csv --app com.example.app || [ $? -eq 1 ]",
             "storekeeper compare report": "storekeeper compare report --app com.example.app || [ $? -eq 1 ]",
             "storekeeper compare report --app com.example.app --days 14":
                 "storekeeper compare report --app com.example.app --days 14 || [ $? -eq 1 ]",
