@@ -53,7 +53,7 @@ struct CompareAsk: Subcommand {
     @Option(help: "File of the answers (default: FILE.answers.csv).")
     var answers: String?
 
-    @Option(help: "Requests per second, 0.1 to 100; 8 are the 480 a minute that RevenueCat allows.")
+    @Option(help: "Requests per second, 0.1 to 100; 8 are the 480 a minute that RevenueCat documents for its API v2.")
     var rate = 8.0
 
     @Option(help: "URL in place of the system's API, for the simulator.")
