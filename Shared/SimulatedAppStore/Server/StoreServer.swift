@@ -61,7 +61,7 @@ struct StoreServer: Sendable {
         var read = APIRequest(
             method: request.method.rawValue, target: request.uri.string,
             authorization: request.headers[.authorization], body: Array(body.readableBytesView))
-        read.customerUserId = HTTPField.Name("adapty-customer-user-id").flatMap { request.headers[$0] }
+        read.customerUserId = HTTPFields.Element.Name("adapty-customer-user-id").flatMap { request.headers[$0] }
         // Faults leave out their own control endpoints.
         if read.path.first == "simulator" { return Self.response(control.answer(to: read)) }
         let endpoint = Endpoint.find(method: read.method, path: api.place(of: read.path).path)?.0

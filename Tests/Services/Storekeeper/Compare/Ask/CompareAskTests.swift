@@ -27,7 +27,7 @@ import Testing
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
         try await TestDatabase.use { database async throws in
-            try await SimulatedOtherSystem.use(shape) { other in
+            try await SimulatedOtherSystem.use(shape) { other async throws in
                 try directory.write("key", other.key + "\n")
                 try directory.write("export.csv", other.text)
                 try directory.write("ids.txt", try other.customers().joined(separator: "\n") + "\n\nstranger\n")
@@ -51,7 +51,7 @@ import Testing
     func `Answers about each customer say what the export says, and nothing of whom they are`(
         shape: ExportShape
     ) async throws {
-        try await Self.use(shape) { other, database, directory in
+        try await Self.use(shape) { other, database, directory async throws in
             let outcome = await Self.ask(other, database, directory, "--json")
             #expect(outcome.code == 0, "\(outcome.errorOutput)")
             let summary = try outcome.json(as: Summary.self)
@@ -83,7 +83,7 @@ import Testing
     @Test func `An interrupted run goes on where it stopped, and an unusable key or file of another app stops it`()
         async throws
     {
-        try await Self.use(.revenueCat) { other, database, directory in
+        try await Self.use(.revenueCat) { other, database, directory async throws in
             let customers = try other.customers()
             let place = "revenuecat com.example.app Production"
             let path = directory.path("ids.txt.answers.csv.progress")

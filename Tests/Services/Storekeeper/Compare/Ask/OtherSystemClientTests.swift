@@ -14,7 +14,7 @@ struct OtherSystemClientTests {
         _ shape: ExportShape = .revenueCat, key: String? = nil, rate: Double = 1000,
         _ body: @escaping @Sendable (SimulatedOtherSystem, OtherSystemClient, SkippingClock) async throws -> Void
     ) async throws {
-        try await SimulatedOtherSystem.use(shape, differences: 1) { other in
+        try await SimulatedOtherSystem.use(shape, differences: 1) { other async throws in
             let ticking = SkippingClock()
             let clock = APIClock(clock: ticking, now: { SimulatedOtherSystem.now }, random: { 1 })
             let transport = APITransport()
@@ -40,7 +40,7 @@ struct OtherSystemClientTests {
     }
 
     @Test func `Client asks at the rate, and after 429 when the pause that was asked for is over`() async throws {
-        try await Self.use(rate: 8) { other, client, ticking in
+        try await Self.use(rate: 8) { other, client, ticking async throws in
             let customers = try other.customers()
             for customer in customers.prefix(5) { #expect(try await Self.isKnown(customer, to: client)) }
             // The first goes at once.
@@ -52,7 +52,7 @@ struct OtherSystemClientTests {
     }
 
     @Test func `Client asks again where the system fails, and gives up after some attempts`() async throws {
-        try await Self.use { other, client, ticking in
+        try await Self.use { other, client, ticking async throws in
             let customer = try #require(try other.customers().first)
             other.store.faults.add(ServerFault(kind: .error, remaining: 2))
             #expect(try await Self.isKnown(customer, to: client))
@@ -65,10 +65,10 @@ struct OtherSystemClientTests {
 
     @Test(arguments: ExportShape.allCases)
     func `Client knows no strangers, and refused keys stop it`(shape: ExportShape) async throws {
-        try await Self.use(shape) { _, client, _ in
+        try await Self.use(shape) { _, client, _ async throws in
             #expect(try await client.ask(about: "a/b?c d") == .unknown)
         }
-        try await Self.use(shape, key: "public") { other, client, _ in
+        try await Self.use(shape, key: "public") { other, client, _ async throws in
             let customer = try #require(try other.customers().first)
             let error = await #expect(throws: CommandError.self) { _ = try await client.ask(about: customer) }
             #expect(error.map { "\($0)".contains("refuses the key") && !"\($0)".contains("public") } == true)
@@ -76,7 +76,7 @@ struct OtherSystemClientTests {
     }
 
     @Test func `No answer at all stops the client with the reason`() async throws {
-        try await Self.use { _, client, ticking in
+        try await Self.use { _, client, ticking async throws in
             var retry = APIRetryPolicy()
             retry.attempts = 2
             let lonely = OtherSystemClient(
