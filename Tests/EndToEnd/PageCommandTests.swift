@@ -109,6 +109,7 @@ extension EndToEnd {
             "storekeeper products durations": "storekeeper products durations --app com.example.app",
             // The right to create a schema, which operators do not have.
             "storekeeper rebuild": "PGOPTIONS= storekeeper rebuild",
+            "storekeeper rebuild --repair": "PGOPTIONS= storekeeper rebuild --repair --dry-run",
             "storekeeper rebuild --repair --dry-run": "PGOPTIONS= storekeeper rebuild --repair --dry-run",
             "storekeeper recover": "storekeeper recover --from 1h",
             "storekeeper recover --from": "storekeeper recover --from 1h",
