@@ -4,14 +4,21 @@ import Testing
 @testable import Devkit
 
 extension EndToEnd {
-    /// Pages for operators have their commands in sentences, where values are left to the reader. Each of them runs beside `storekeeper dev`:
-    /// as it is written, or with values, or it is left out for a reason. The shell blocks of other pages run in `FirstHourTests`.
+    /// Pages have commands in their sentences, where values are left to the reader. Each of them runs beside `storekeeper dev`: as it is
+    /// written, or with values, or it is left out for a reason. The shell blocks of pages run in `FirstHourTests`, and the commands of the
+    /// requirements in `RequirementsTests`.
     struct PageCommandTests {
         private static let pages = [
             "README.md", "CONTRIBUTING.md", "Documentation/ConnectApple.md", "Documentation/Insight.md",
             "Documentation/Supported.md", "Documentation/Move.md", "Documentation/Releases.md",
             "Documentation/SECURITY.md", "Documentation/Guarantees.md", "Documentation/Faults.md",
             "Documentation/Architecture.md", "Deploy/README.md", "Deploy/Maintenance.md", "Deploy/Alerts.md",
+            "Documentation/FirstHour.md", "Documentation/Concepts.md", "Documentation/API.md",
+            "Documentation/Ownership.md",
+            "Documentation/Clients.md", "Documentation/Consumables.md", "Documentation/Webhooks.md",
+            "Documentation/Refunds.md", "Documentation/Console.md", "Documentation/CommandLine.md",
+            // The last one, because it moves the clock.
+            "Documentation/Simulator.md",
         ]
 
         /// What the completed commands are about: a purchase, a dead letter, an endpoint, another system's export.
@@ -53,6 +60,11 @@ extension EndToEnd {
                 #"PGOPTIONS= sql "create user recovery in role storekeeper_recovery password 'test'""#,
             "setup --check":
                 #"env -i PATH="$PATH" DATABASE_URL="$DATABASE_URL" KAFKA_BOOTSTRAP_SERVERS="$KAFKA_BOOTSTRAP_SERVERS" STOREKEEPER_REPLICATION_FACTOR=1 setup --check"#,
+            "simulator buy": #"simulator buy premium.monthly --account "$ACCOUNT""#,
+            "simulator buy PRODUCT --account TOKEN": #"simulator buy coins.100 --account "$ACCOUNT""#,
+            "simulator export FILE": "simulator export adapty.csv --shape adapty --environment Production",
+            "simulator purchases [ID]": #"simulator purchases "$PURCHASE""#,
+            "simulator trigger TYPE [SUBTYPE] --account TOKEN": #"simulator trigger REFUND --account "$ACCOUNT""#,
             "storekeeper acls --servers … --principal-prefix User:CN=storekeeper- --command-config …":
                 "storekeeper acls --servers localhost:9092 --principal-prefix User:CN=storekeeper- --command-config admin.properties",
             "storekeeper backfill": backfill,
@@ -60,6 +72,10 @@ extension EndToEnd {
             // The simulator's customers buy on while the file is written, and nothing was compared on the days before.
             "storekeeper compare export.csv.gz --app com.example.app --environment Production":
                 "storekeeper compare export.csv.gz --app com.example.app --environment Production || [ $? -eq 1 ]",
+            "storekeeper compare":
+                "storekeeper compare export.csv.gz --app com.example.app --environment Production || [ $? -eq 1 ]",
+            // With all that it needs it runs for the page Move.
+            "storekeeper compare ask": "storekeeper compare ask --help",
             // The simulator answers as the other system from the export that was made before.
             "storekeeper compare ask ids.txt --system revenuecat --key-file revenuecat.key --app com.example.app": #"""
             gunzip -c export.csv.gz | tail -n +2 | cut -d, -f2 | sort -u | awk 'NR <= 50' >ids.txt
@@ -72,7 +88,15 @@ extension EndToEnd {
             "storekeeper compare report": "storekeeper compare report --app com.example.app || [ $? -eq 1 ]",
             "storekeeper compare report --app com.example.app --days 14":
                 "storekeeper compare report --app com.example.app --days 14 || [ $? -eq 1 ]",
+            "storekeeper console login --as NAME": "storekeeper console login --as ann",
             "storekeeper coverage --from": "storekeeper coverage --from 7d",
+            "storekeeper customers balance":
+                #"storekeeper customers balance --app com.example.app --environment Production "$ACCOUNT""#,
+            "storekeeper customers erase":
+                #"storekeeper customers erase --app com.example.app --environment Production "$ACCOUNT" --dry-run"#,
+            "storekeeper customers policy": "storekeeper customers policy --app com.example.app",
+            "storekeeper customers policy … --most-accounts":
+                "storekeeper customers policy firstWins --app com.example.app --environment Sandbox --most-accounts 20 --dry-run",
             "storekeeper dead-letters dismiss": #"storekeeper dead-letters dismiss "$DEAD" --note test"#,
             "storekeeper dead-letters replay": #"storekeeper dead-letters replay "$DEAD" --note test"#,
             // It was altered, which is exit code 1.
@@ -86,6 +110,9 @@ extension EndToEnd {
             "storekeeper events timeline": #"storekeeper events timeline "$PURCHASE""#,
             "storekeeper healthcheck http://HOST:9101/readyz": healthcheck,
             "storekeeper healthcheck http://HOST:PORT/readyz": healthcheck,
+            "storekeeper help COMMAND": "storekeeper help status",
+            "storekeeper import":
+                "storekeeper import export.csv.gz --app com.example.app --environment Production --dry-run",
             "storekeeper insight rates load":
                 "echo 2026-01-02,EUR,1.17 >rates.csv && storekeeper insight rates load rates.csv --into USD --source test",
             "storekeeper insight rebuild": "storekeeper insight rebuild --note test",
@@ -106,6 +133,7 @@ extension EndToEnd {
             storekeeper keys revoke "$LAST" --note test
             """#,
             "storekeeper offsets reset": "storekeeper offsets reset --dry-run",
+            "storekeeper products levels": "storekeeper products levels --app com.example.app",
             "storekeeper products durations": "storekeeper products durations --app com.example.app",
             // The right to create a schema, which operators do not have.
             "storekeeper rebuild": "PGOPTIONS= storekeeper rebuild",
@@ -114,8 +142,15 @@ extension EndToEnd {
             "storekeeper recover": "storekeeper recover --from 1h",
             "storekeeper recover --from": "storekeeper recover --from 1h",
             "storekeeper recover --from … --to …": "storekeeper recover --from 1h --to 1m",
+            "storekeeper refunds outcomes":
+                "storekeeper refunds outcomes --app com.example.app --environment Sandbox",
+            "storekeeper simulator": "storekeeper simulator products",
+            "storekeeper simulator trigger":
+                #"storekeeper simulator trigger DID_CHANGE_RENEWAL_STATUS AUTO_RENEW_DISABLED --account "$ACCOUNT""#,
             // Exit code 2: something needs attention.
             "storekeeper status": "storekeeper status || [ $? -eq 2 ]",
+            "storekeeper test-notification":
+                "storekeeper test-notification --app com.example.app --environment Sandbox",
             "storekeeper test-notification --app BUNDLE --environment ENVIRONMENT":
                 "storekeeper test-notification --app com.example.app --environment Production",
             "storekeeper verify FILE":
@@ -125,6 +160,9 @@ extension EndToEnd {
                 #"storekeeper webhooks deliveries "$ENDPOINT" --state given-up"#,
             "storekeeper webhooks deliveries ID --state waiting":
                 #"storekeeper webhooks deliveries "$ENDPOINT" --state waiting"#,
+            "storekeeper webhooks replay": #"storekeeper webhooks replay "$ENDPOINT" --from 2h --dry-run"#,
+            "storekeeper webhooks resume":
+                #"storekeeper webhooks pause "$ENDPOINT" && storekeeper webhooks resume "$ENDPOINT" --yes"#,
             "storekeeper webhooks replay ID --from 40d":
                 #"storekeeper webhooks replay "$ENDPOINT" --from 40d --dry-run"#,
             "storekeeper webhooks replay ID --sequence N":
@@ -155,6 +193,13 @@ extension EndToEnd {
             "git ": "publishes",
             "swift ": "changes the sources",
             "storekeeper dev": "all other commands run beside it",
+            "devkit ": "starts all services, or compares what a run came to; Deploy/run --count does both",
+            "export PATH=": "for a shell that lacks the programs",
+            "npx ": "a generator of clients",
+            "openapi-": "generators of clients; Deploy/checks/examples runs the one for Python",
+            "simulator run ": "another simulator; ServedRunTests starts it",
+            "storekeeper refunds answer": "decides before the policy does, which is faster here; OperationFacesTests",
+            "storekeeper webhooks listen": "runs until it is stopped; Deploy/checks/examples receives by it",
             "Deploy/": "builds, tests or releases; .ci/run runs what a change has to pass",
         ]
 
@@ -259,7 +304,7 @@ extension EndToEnd {
 
         /// The programs and statements of which a command has an argument.
         private static var programs: Regex<Substring> {
-            /(?:storekeeper|setup|docker|kubectl|helm|psql|pg_[a-z]+|kafka-[a-z-]+\.sh|openssl|sha256sum|chronyc|chmod|cat|git|swift|select|create user|export|Deploy\/[a-z\/-]+) \S/
+            /(?:storekeeper|setup|docker|kubectl|helm|psql|pg_[a-z]+|kafka-[a-z-]+\.sh|openssl|sha256sum|chronyc|chmod|cat|git|swift|select|create user|export|simulator|devkit|npx|openapi-[a-z-]+|Deploy\/[a-z\/-]+) \S/
         }
 
         /// What runs for a command; nil where it is left out.
