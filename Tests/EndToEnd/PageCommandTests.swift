@@ -226,6 +226,12 @@ extension EndToEnd {
             for (beginning, reason) in Self.leftOut {
                 #expect(commands.contains { $0.hasPrefix(beginning) }, "\(beginning): \(reason)")
             }
+            // Lists of pages and of changes, and the page of RequirementsTests.
+            let others = ["README.md", "CHANGELOG.md", "Requirements.md"]
+            let folder = DocumentedStep.root.appendingPathComponent("Documentation").path
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder) where name.hasSuffix(".md") {
+                #expect(others.contains(name) || Self.pages.contains("Documentation/\(name)"), "\(name)")
+            }
         }
 
         @Test func `Queries of the page of figures run with the role that it names`() async throws {
