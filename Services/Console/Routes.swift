@@ -10,7 +10,7 @@ enum Routes {
         let accountActions = AccountActions(console: console)
         let erasures = ErasureScreens(console: console)
         let notifications = NotificationScreens(console: console)
-        let letters = DeadLetterScreens(console: console)
+        let deadLetters = DeadLetterScreens(console: console)
         let selections = SelectionScreens(console: console)
         let coverage = CoverageScreens(console: console)
         let pipeline = PipelineScreen(console: console)
@@ -54,8 +54,8 @@ enum Routes {
             Route("GET", "/notifications", .viewer, notifications.list),
             Route("GET", "/notifications/live", .viewer, notifications.live),
             Route("GET", "/notifications/{uuid}", .viewer, notifications.show),
-            Route("GET", "/dead-letters", .viewer, letters.groups),
-            Route("GET", "/dead-letters/list", .viewer, letters.list),
+            Route("GET", "/dead-letters", .viewer, deadLetters.groups),
+            Route("GET", "/dead-letters/list", .viewer, deadLetters.list),
             Route("POST", "/dead-letters/selections", .operatorRole, selections.freeze),
             Route("GET", "/dead-letters/selections/{uuid}", .viewer, selections.show),
             Route("POST", "/dead-letters/selections/{uuid}/replay", .operatorRole, selections.replay),

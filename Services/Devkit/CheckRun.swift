@@ -35,19 +35,19 @@ struct CheckRun: Subcommand {
         let record = try RunRecord(reading: Array(bytes))
         let configuration = try kafka.configuration(in: context)
         let backlog = try Backlog(configuration, forgets: false, logger: .silent)
-        let letters = try await DeadLetterCounter(configuration, from: .beginning, logger: .silent)
+        let deadLetters = try await DeadLetterCounter(configuration, from: .beginning, logger: .silent)
         let ledger = LedgerReader(connection: try database.connection(for: "check", in: context))
         let report = try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             group.addTask { await backlog.watch() }
-            group.addTask { await letters.watch() }
-            return try await compare(record, backlog, letters, ledger, at: context.now())
+            group.addTask { await deadLetters.watch() }
+            return try await compare(record, backlog, deadLetters, ledger, at: context.now())
         }
         try report.present(asJSON: json, in: context)
     }
 
     private func compare(
-        _ record: RunRecord, _ backlog: Backlog, _ letters: DeadLetterCounter, _ ledger: LedgerReader, at now: Date
+        _ record: RunRecord, _ backlog: Backlog, _ deadLetters: DeadLetterCounter, _ ledger: LedgerReader, at now: Date
     ) async throws -> RunReport {
         let clock = ContinuousClock()
         let start = clock.now
@@ -58,13 +58,13 @@ struct CheckRun: Subcommand {
             // The ledger may be large: it is read only once there is no lag.
             let measurement = backlog.measurement
             let ours = measurement?.isSettled == true ? known.intersection(try await ledger.uuids()).count : 0
-            let hasArrived = expected.isMet(stored: ours, rejected: letters.uuids, backlog: measurement)
-            let mark = [Int64(try await ledger.count()), Int64(letters.count)]
+            let hasArrived = expected.isMet(stored: ours, rejected: deadLetters.uuids, backlog: measurement)
+            let mark = [Int64(try await ledger.count()), Int64(deadLetters.count)]
             if hasArrived || progress.stands(at: clock.now, mark) {
                 // Another run may go on meanwhile: of the ledger, only what this record names.
                 let entries = try await ledger.entries().filter { known.contains($0.uuid) }
                 let check = RunCheck(
-                    ledger: entries, rejected: letters.all,
+                    ledger: entries, rejected: deadLetters.all,
                     finalStates: try await ledger.finalStates(), statusesByAnswer: try await ledger.statusesByAnswer(),
                     access: try await ledger.access(),
                     effectsTwice: try await ledger.effectsTwice(except: []).filter(known.contains),

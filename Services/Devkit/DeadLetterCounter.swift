@@ -10,7 +10,7 @@ import Synchronization
 final class DeadLetterCounter: Sendable {
     private let consumer: Consumer
     private let start: [TopicPartitionOffset]
-    private let letters = Mutex<[RunCheck.Rejected]>([])
+    private let deadLetters = Mutex<[RunCheck.Rejected]>([])
 
     /// Where reading begins.
     enum Start {
@@ -31,12 +31,12 @@ final class DeadLetterCounter: Sendable {
     }
 
     /// All so far, in the order of reading.
-    var all: [RunCheck.Rejected] { letters.withLock { $0 } }
+    var all: [RunCheck.Rejected] { deadLetters.withLock { $0 } }
 
     /// The uuids of readable dead letters.
     var uuids: Set<String> { Set(all.compactMap(\.uuid)) }
 
-    var count: Int { letters.withLock { $0.count } }
+    var count: Int { deadLetters.withLock { $0.count } }
 
     /// Reads until cancelled.
     func watch() async {
@@ -46,7 +46,7 @@ final class DeadLetterCounter: Sendable {
                     continue
                 }
                 let rejected = records.map { Self.rejected($0) }
-                letters.withLock { $0 += rejected }
+                deadLetters.withLock { $0 += rejected }
             } catch {
                 // The broker is away; the consumer reconnects by itself.
                 try? await Task.sleep(for: .milliseconds(500))
@@ -56,10 +56,10 @@ final class DeadLetterCounter: Sendable {
     }
 
     private static func rejected(_ record: ConsumerRecord) -> RunCheck.Rejected {
-        guard let letter = try? DeadLetter(WireRecord(record)) else {
+        guard let deadLetter = try? DeadLetter(WireRecord(record)) else {
             return RunCheck.Rejected(uuid: nil, reason: "not a dead letter")
         }
         // Unverified; compared with the run record only.
-        return RunCheck.Rejected(uuid: DeadLetterContents(letter).notificationUUID, reason: letter.reason)
+        return RunCheck.Rejected(uuid: DeadLetterContents(deadLetter).notificationUUID, reason: deadLetter.reason)
     }
 }

@@ -36,7 +36,7 @@ struct DevRun: Sendable {
             services.kafka, positions: PositionStore(PostgresConnection(database, logger: .silent)),
             forgets: services.forgets,
             logger: .silent)
-        let letters = try await DeadLetterCounter(services.kafka, logger: .silent)
+        let deadLetters = try await DeadLetterCounter(services.kafka, logger: .silent)
         show.begin(target: target)
         return try await withThrowingTaskGroup(of: Step.self) { group in
             defer { group.cancelAll() }
@@ -47,7 +47,7 @@ struct DevRun: Sendable {
                 return .companionEnded
             }
             group.addTask {
-                await letters.watch()
+                await deadLetters.watch()
                 return .companionEnded
             }
             group.addTask { [processes = services.processes] in
@@ -64,7 +64,7 @@ struct DevRun: Sendable {
                 try await backlog.becomesEmpty(stallLimit: Self.stallLimit)
                 let ledger = LedgerReader(connection: connection)
                 let observer = Observer(
-                    processes: services.processes, backlog: backlog, letters: letters, ledger: ledger,
+                    processes: services.processes, backlog: backlog, deadLetters: deadLetters, ledger: ledger,
                     before: try await ledger.uuids())
                 return .done(try await conduct(observer, target: target, pacePort: port, isEnough))
             }
@@ -172,7 +172,7 @@ struct DevRun: Sendable {
             }
             if let expected {
                 let hasArrived = expected.isMet(
-                    stored: Int(snapshot.stored), rejected: observer.letters.uuids, backlog: snapshot.backlog)
+                    stored: Int(snapshot.stored), rejected: observer.deadLetters.uuids, backlog: snapshot.backlog)
                 if hasArrived || hasStalled {
                     if hasArrived { try await awaitAnswers(observer.ledger) }
                     return try await report(
@@ -214,7 +214,7 @@ struct DevRun: Sendable {
     ) async throws -> RunReport {
         let ledger = observer.ledger
         let check = RunCheck(
-            ledger: try await ledger.entries(), before: observer.before, rejected: observer.letters.all,
+            ledger: try await ledger.entries(), before: observer.before, rejected: observer.deadLetters.all,
             finalStates: try await ledger.finalStates(), statusesByAnswer: try await ledger.statusesByAnswer(),
             access: options.count > 0 ? try await ledger.access() : nil,
             effectsTwice: try await ledger.effectsTwice(except: observer.before),

@@ -6,7 +6,7 @@ import Operations
 struct Observer: Sendable {
     let processes: ServiceProcesses
     let backlog: Backlog
-    let letters: DeadLetterCounter
+    let deadLetters: DeadLetterCounter
     let ledger: LedgerReader
     /// Uuids that were in the ledger before the run.
     let before: Set<String>
@@ -37,5 +37,5 @@ struct Observer: Sendable {
     }
 
     /// Changes while notifications make progress.
-    func mark(_ snapshot: Snapshot) -> [Int64] { snapshot.mark(deadLetters: letters.count) }
+    func mark(_ snapshot: Snapshot) -> [Int64] { snapshot.mark(deadLetters: deadLetters.count) }
 }

@@ -45,11 +45,11 @@ struct RunCheck: Sendable {
     func against(_ record: RunRecord) -> CheckFindings {
         var findings = CheckFindings()
         let entries = Dictionary(grouping: ledger, by: \.uuid)
-        let letters = Dictionary(grouping: rejected.filter { $0.uuid != nil }, by: { $0.uuid ?? "" })
+        let deadLetters = Dictionary(grouping: rejected.filter { $0.uuid != nil }, by: { $0.uuid ?? "" })
         for notification in record.notifications {
             let arrival = record.arrival(of: notification.uuid)
             let found = entries[notification.uuid] ?? []
-            let rejections = letters[notification.uuid] ?? []
+            let rejections = deadLetters[notification.uuid] ?? []
             findings.sent += 1
             findings.repetitions += record.attempts[notification.uuid]?.count(where: \.isRepetition) ?? 0
             if let reason = notification.expectedRejection {

@@ -16,18 +16,19 @@ struct IndexDeadLetters: Stage {
     {
         let cluster = try await cluster()
         return deliveries.map { delivery in
-            let letter = delivery.message
-            let claims = RejectedRow.Claims(letter)
-            if letter.isForged, claims.source?.isFromOutside ?? true,
-                !quota.admits(letter.reason, at: letter.rejectedAt)
+            let deadLetter = delivery.message
+            let claims = RejectedRow.Claims(deadLetter)
+            if deadLetter.isForged, claims.source?.isFromOutside ?? true,
+                !quota.admits(deadLetter.reason, at: deadLetter.rejectedAt)
             {
                 return .discard(.beyondQuota)
             }
             return .forward(
                 RejectedRow(
-                    cluster: cluster, position: delivery.position, stage: letter.stage.storable,
-                    reason: letter.reason.storable, message: letter.message.storable, rejectedAt: letter.rejectedAt,
-                    build: letter.build.storable, claims: claims))
+                    cluster: cluster, position: delivery.position, stage: deadLetter.stage.storable,
+                    reason: deadLetter.reason.storable, message: deadLetter.message.storable,
+                    rejectedAt: deadLetter.rejectedAt,
+                    build: deadLetter.build.storable, claims: claims))
         }
     }
 }
@@ -55,16 +56,16 @@ extension NotificationSource {
 
 extension RejectedRow.Claims {
     /// Stages after the verifier reject verified notifications; the verifier rejects posted bodies.
-    init(_ letter: DeadLetter) {
-        if let verified = try? VerifiedNotification(letter.original) {
+    init(_ deadLetter: DeadLetter) {
+        if let verified = try? VerifiedNotification(deadLetter.original) {
             self.init(
                 source: verified.source, receivedAt: verified.receivedAt,
                 notificationUUID: verified.notificationUUID, environment: verified.environment.rawValue,
                 bundleId: verified.bundleId.storable)
             return
         }
-        let received = try? ReceivedNotification(letter.original)
-        let claim = UncheckedNotification(received?.signedPayload ?? letter.original.value)
+        let received = try? ReceivedNotification(deadLetter.original)
+        let claim = UncheckedNotification(received?.signedPayload ?? deadLetter.original.value)
         self.init(
             source: received?.source, receivedAt: received?.receivedAt, notificationUUID: claim?.notificationUUID,
             environment: claim?.environment?.storable, bundleId: claim?.bundleId?.storable)

@@ -46,8 +46,8 @@ extension EndToEnd {
                 settings: [.ingest: ["STOREKEEPER_INGEST_READ_TIMEOUT": "1s"]]
             ) { services in
                 let target = try #require(await services.processes.target)
-                let letters = try await DeadLetterCounter(services.kafka, logger: .silent)
-                let watching = Task { await letters.watch() }
+                let deadLetters = try await DeadLetterCounter(services.kafka, logger: .silent)
+                let watching = Task { await deadLetters.watch() }
                 for (body, status, error) in Self.impossible {
                     let answer = try await Self.post(body, to: target)
                     #expect(answer.status == status, "\(body.prefix(60))")
@@ -72,16 +72,16 @@ extension EndToEnd {
                     try await ledger.uuids().contains(good)
                 }
                 try await EndToEnd.eventually("everything has ended somewhere") {
-                    try await ledger.count() + letters.count >= Self.accepted.count + 2
+                    try await ledger.count() + deadLetters.count >= Self.accepted.count + 2
                 }
                 let stored = try await ledger.uuids()
                 for (specimen, end) in Self.accepted {
                     let uuid = try #require(uuids[specimen], "\(specimen) names itself")
-                    let letter = letters.all.first { $0.uuid == uuid }
+                    let deadLetter = deadLetters.all.first { $0.uuid == uuid }
                     #expect(stored.contains(uuid) == (end == .stored), "\(specimen)")
-                    #expect(letter.map { .rejected($0.reason) } ?? .stored == end, "\(specimen)")
+                    #expect(deadLetter.map { .rejected($0.reason) } ?? .stored == end, "\(specimen)")
                 }
-                #expect(letters.all.contains { $0.uuid == nil && $0.reason == "malformed" })
+                #expect(deadLetters.all.contains { $0.uuid == nil && $0.reason == "malformed" })
                 #expect(await services.processes.running.count == ServiceKind.allCases.count)
                 watching.cancel()
                 await watching.value

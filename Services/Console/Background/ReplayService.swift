@@ -54,9 +54,9 @@ struct ReplayService: Service {
                 "the dead letters are of the cluster \(selection.cluster), and this console is connected to \(log.cluster)"
             )
         }
-        let letters: [StoredDeadLetter]
+        let deadLetters: [StoredDeadLetter]
         do {
-            letters = try await log.letters(Set(selection.letters.compactMap(DeadLetterID.init)))
+            deadLetters = try await log.deadLetters(Set(selection.deadLetters.compactMap(DeadLetterID.init)))
             await log.close()
         } catch {
             await log.close()
@@ -65,7 +65,7 @@ struct ReplayService: Service {
         let performer = try Performer(
             selection.requestedBy ?? selection.createdBy, reason: selection.note, at: clock.now())
         try await database.withConnection { connection in
-            try await ReplayDeadLetters(letters, of: selection.cluster).perform(
+            try await ReplayDeadLetters(deadLetters, of: selection.cluster).perform(
                 through: producer, sealedBy: seal, on: connection, by: performer)
         }
     }
@@ -76,7 +76,7 @@ struct ReplayService: Service {
         try await database.withConnection { connection in
             try await DeadLetterSelections(connection).settle(
                 selection.id, finishedAt: isFinished ? clock.now() : nil,
-                sent: error == nil ? selection.letters.count : nil, error: error)
+                sent: error == nil ? selection.deadLetters.count : nil, error: error)
         }
     }
 }

@@ -36,7 +36,7 @@ struct DeadLetterScreens: Sendable {
         let cut: String?
     }
 
-    struct Letter: Sendable {
+    struct ListedDeadLetter: Sendable {
         let id: String
         let message: String
         let rejected: Moment
@@ -47,7 +47,7 @@ struct DeadLetterScreens: Sendable {
 
     struct List: Sendable {
         let words: String
-        let letters: [Letter]
+        let deadLetters: [ListedDeadLetter]
         let isEmpty: Bool
         let looked: String?
         let next: String?
@@ -85,19 +85,22 @@ struct DeadLetterScreens: Sendable {
         let criteria = Self.criteria(request.query)
         let after = request.text("after").flatMap(DeadLetterGroups.Place.init)
         let page = try await console.database.withConnection { connection in
-            try await DeadLetterGroups(connection, look: Self.look).letters(criteria, after: after, limit: Self.size)
+            try await DeadLetterGroups(connection, look: Self.look).deadLetters(
+                criteria, after: after, limit: Self.size)
         }
         return console.page(
             "dead-letter-list", "Dead letters",
             List(
                 words: Self.words(criteria),
-                letters: page.letters.map { letter in
-                    Letter(
-                        id: letter.id, message: letter.message, rejected: Moment(letter.rejectedAt, now: now),
-                        source: letter.source ?? "unknown", uuid: letter.notificationUUID?.uuidString.lowercased(),
-                        state: Self.state(letter.settledBy))
+                deadLetters: page.deadLetters.map { deadLetter in
+                    ListedDeadLetter(
+                        id: deadLetter.id, message: deadLetter.message,
+                        rejected: Moment(deadLetter.rejectedAt, now: now),
+                        source: deadLetter.source ?? "unknown",
+                        uuid: deadLetter.notificationUUID?.uuidString.lowercased(),
+                        state: Self.state(deadLetter.settledBy))
                 },
-                isEmpty: page.letters.isEmpty,
+                isEmpty: page.deadLetters.isEmpty,
                 looked: page.looked.map { looked in
                     let until = page.last.map { ", rejected until \(Moment($0.rejectedAt, now: now).text)" } ?? ""
                     return "These match of the \(Figures.grouped(Int64(looked))) dead letters looked at\(until)."

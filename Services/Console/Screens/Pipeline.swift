@@ -104,14 +104,15 @@ struct PipelineScreen: Sendable {
 
     /// By the name of the stage, or of its service.
     static func faults(
-        _ rejected: [DeadLetterGroups.Letter], _ recovery: RecoveryStatus?, _ now: Date
+        _ rejected: [DeadLetterGroups.IndexedDeadLetter], _ recovery: RecoveryStatus?, _ now: Date
     ) -> [String: StageFault] {
         var faults: [String: StageFault] = [:]
-        for letter in rejected {
-            guard let stage = letter.criteria.stage else { continue }
+        for deadLetter in rejected {
+            guard let stage = deadLetter.criteria.stage else { continue }
             faults[stage] = StageFault(
-                text: "rejected a record, \(letter.criteria.reason ?? "unknown"): \(letter.message.prefix(200))",
-                at: Moment(letter.rejectedAt, now: now),
+                text:
+                    "rejected a record, \(deadLetter.criteria.reason ?? "unknown"): \(deadLetter.message.prefix(200))",
+                at: Moment(deadLetter.rejectedAt, now: now),
                 address: "/dead-letters/list" + FormFields.query([("stage", stage)]))
         }
         if let error = recovery?.unsettled.last(where: { $0.lastError != nil })?.lastError {

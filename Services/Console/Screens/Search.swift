@@ -78,12 +78,12 @@ struct SearchScreen: Sendable {
                 }
             }
             if hits.isEmpty, let uuid = UUID(uuidString: id) {
-                let letters = try await DeadLetterGroups(connection).letters(about: uuid, limit: 10)
-                hits = letters.map { letter in
+                let deadLetters = try await DeadLetterGroups(connection).deadLetters(about: uuid, limit: 10)
+                hits = deadLetters.map { deadLetter in
                     Hit(
-                        kind: "dead letter", app: letter.criteria.bundleId ?? "unknown app",
-                        environment: letter.criteria.environment ?? "unknown environment", id: letter.id,
-                        address: "/dead-letters/list" + DeadLetterScreens.query(letter.criteria))
+                        kind: "dead letter", app: deadLetter.criteria.bundleId ?? "unknown app",
+                        environment: deadLetter.criteria.environment ?? "unknown environment", id: deadLetter.id,
+                        address: "/dead-letters/list" + DeadLetterScreens.query(deadLetter.criteria))
                 }
             }
             return hits

@@ -11,7 +11,7 @@ struct SelectionScreens: Sendable {
         let criteria: String
         let created: Moment
         let by: String
-        let letters: [String]
+        let deadLetters: [String]
         let more: String?
         let progress: String?
         let isWaiting: Bool
@@ -40,7 +40,7 @@ struct SelectionScreens: Sendable {
     func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let selection = try await find(request)
         let now = console.clock.now()
-        let count = selection.letters.count
+        let count = selection.deadLetters.count
         let known = Int(selection.known)
         let mayAct = request.role >= .operatorRole && selection.action == nil && count > 0
         return console.page(
@@ -48,7 +48,7 @@ struct SelectionScreens: Sendable {
             Page(
                 sentence: ReplayDeadLetters.Plan(found: count, known: known).sentence, criteria: selection.criteria,
                 created: Moment(selection.createdAt, now: now), by: selection.createdBy,
-                letters: Array(selection.letters.prefix(Self.shown)),
+                deadLetters: Array(selection.deadLetters.prefix(Self.shown)),
                 more: count > Self.shown ? "and \(Figures.grouped(Int64(count - Self.shown))) more" : nil,
                 progress: Self.progress(selection),
                 isWaiting: selection.action == .replay && selection.finishedAt == nil, error: selection.error,
@@ -108,7 +108,7 @@ struct SelectionScreens: Sendable {
     private static func forms(
         _ selection: DeadLetterSelections.Selection, _ request: ConsoleRequest
     ) -> [ActionForm] {
-        let count = selection.letters.count.counted("dead letter")
+        let count = selection.deadLetters.count.counted("dead letter")
         let address = address(selection.id)
         return [
             ActionForm(

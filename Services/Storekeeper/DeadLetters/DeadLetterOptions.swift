@@ -38,7 +38,7 @@ struct DeadLetterQueryOptions: ParsableArguments {
 /// The dead letters to act on: by id, or all open ones that match the filters.
 struct DeadLetterSelectionOptions: ParsableArguments {
     @Argument(help: "Ids of dead letters, as listed: partition/offset, such as 3/17.", transform: DeadLetterID.read)
-    var letters: [DeadLetterID] = []
+    var deadLetters: [DeadLetterID] = []
 
     @Flag(help: "Select all open dead letters that match the other options.")
     var all = false
@@ -46,13 +46,15 @@ struct DeadLetterSelectionOptions: ParsableArguments {
     @OptionGroup var query: DeadLetterQueryOptions
 
     func validate() throws {
-        if letters.isEmpty, !all { throw ValidationError("no dead letters selected: give ids such as 3/17, or --all") }
-        if !letters.isEmpty, all || query.isGiven {
+        if deadLetters.isEmpty, !all {
+            throw ValidationError("no dead letters selected: give ids such as 3/17, or --all")
+        }
+        if !deadLetters.isEmpty, all || query.isGiven {
             throw ValidationError("ids exclude --all and the options that filter it; use one of the two")
         }
     }
 
     func selection(now: Date) throws -> DeadLetterSelection {
-        letters.isEmpty ? .open(try query.query(now: now)) : .named(letters)
+        deadLetters.isEmpty ? .open(try query.query(now: now)) : .named(deadLetters)
     }
 }

@@ -19,23 +19,24 @@ struct DeadLetterQuery: Sendable {
 
     /// A warning where no dead letter has this stage, reason or app: an empty list looks like good news and is mostly a
     /// typo.
-    func warning(among letters: [StoredDeadLetter]) -> String? {
+    func warning(among deadLetters: [StoredDeadLetter]) -> String? {
         func unknown(_ wanted: String?, _ noun: String, _ all: Set<String>) -> String? {
             guard let wanted, !all.isEmpty, !all.contains(wanted) else { return nil }
             let words = all.sorted().joined(separator: ", ")
             return "No dead letter has the \(noun) \(wanted.escaped); there are \(words)."
         }
-        return unknown(stage, "stage", Set(letters.map(\.letter.stage)))
-            ?? unknown(reason, "reason", Set(letters.map(\.letter.reason)))
-            ?? unknown(app, "app", Set(letters.compactMap(\.contents.bundleId)))
+        return unknown(stage, "stage", Set(deadLetters.map(\.deadLetter.stage)))
+            ?? unknown(reason, "reason", Set(deadLetters.map(\.deadLetter.reason)))
+            ?? unknown(app, "app", Set(deadLetters.compactMap(\.contents.bundleId)))
     }
 
     func accepts(_ logged: StoredDeadLetter) -> Bool {
-        (stage ?? logged.letter.stage) == logged.letter.stage
-            && (reason ?? logged.letter.reason) == logged.letter.reason
+        (stage ?? logged.deadLetter.stage) == logged.deadLetter.stage
+            && (reason ?? logged.deadLetter.reason) == logged.deadLetter.reason
             && (app == nil || app == logged.contents.bundleId)
             && (environment == nil || environment?.rawValue == logged.contents.environment)
-            && (from ?? .distantPast) <= logged.letter.rejectedAt && logged.letter.rejectedAt < (to ?? .distantFuture)
+            && (from ?? .distantPast) <= logged.deadLetter.rejectedAt
+            && logged.deadLetter.rejectedAt < (to ?? .distantFuture)
     }
 }
 
@@ -53,17 +54,17 @@ extension DeadLetterLog {
     ) async throws -> [StoredDeadLetter] {
         switch selection {
         case .named(let ids):
-            let letters = try await letters(Set(ids))
-            let actions = try await auditLog.actions(on: letters)
+            let deadLetters = try await deadLetters(Set(ids))
+            let actions = try await auditLog.actions(on: deadLetters)
             for id in Set(ids).sorted() {
                 guard let last = actions[id]?.last else { continue }
                 context.warn(
                     "\(id) was already \(DeadLetterActions.state(after: [last]).rawValue) at \(last.actedAt.text) by "
                         + "\(last.actor.escaped).")
             }
-            return letters
+            return deadLetters
         case .open(let query):
-            let all = try await letters()
+            let all = try await deadLetters()
             if let warning = query.warning(among: all) { context.warn(warning) }
             return try await auditLog.open(all.filter(query.accepts))
         }

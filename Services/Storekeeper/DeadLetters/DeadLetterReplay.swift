@@ -19,9 +19,9 @@ struct DeadLetterReplay {
         let connection = try database.connection(for: "dead-letters replay", in: context)
         let log = try await DeadLetterLog(configuration)
         let auditLog = DeadLetterActions(store: OperatorActionStore(connection), cluster: log.cluster)
-        let letters = try await log.selected(selection, auditLog, in: context)
+        let deadLetters = try await log.selected(selection, auditLog, in: context)
         await log.close()
-        let operation = ReplayDeadLetters(letters, of: log.cluster)
+        let operation = ReplayDeadLetters(deadLetters, of: log.cluster)
         let plan = try await operation.plan(on: connection)
         var summary = ReplaySummary(dryRun: isDry, found: plan.found, known: plan.known)
         guard !isDry else { return try summary.show(plan.sentence, output, in: context) }
@@ -36,8 +36,8 @@ struct DeadLetterReplay {
             await producer.close(deadline: .seconds(5))
             throw error
         }
-        summary.sent = letters.count
+        summary.sent = deadLetters.count
         try summary.show(
-            "\(letters.count.counted("dead letter")) sent through the pipeline again.", output, in: context)
+            "\(deadLetters.count.counted("dead letter")) sent through the pipeline again.", output, in: context)
     }
 }

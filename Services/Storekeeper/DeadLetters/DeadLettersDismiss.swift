@@ -40,19 +40,19 @@ struct DeadLettersDismiss: Subcommand {
         let connection = try database.connection(for: "dead-letters dismiss", in: context)
         let log = try await DeadLetterLog(try kafka.configuration(in: context))
         let auditLog = DeadLetterActions(store: OperatorActionStore(connection), cluster: log.cluster)
-        let letters = try await log.selected(selection, auditLog, in: context)
+        let deadLetters = try await log.selected(selection, auditLog, in: context)
         await log.close()
-        let letterCount = letters.count.counted("dead letter")
+        let deadLetterCount = deadLetters.count.counted("dead letter")
         guard !dryRun else {
             return try show(
-                "\(letterCount) would be dismissed.", Summary(dryRun: true, found: letters.count), context)
+                "\(deadLetterCount) would be dismissed.", Summary(dryRun: true, found: deadLetters.count), context)
         }
         var audit = AuditOptions()
         audit.actor = actor
         audit.note = note
-        try await DismissDeadLetters(.chosen(letters, cluster: log.cluster)).perform(
+        try await DismissDeadLetters(.chosen(deadLetters, cluster: log.cluster)).perform(
             on: connection, by: try audit.performer(in: context))
-        try show("\(letterCount) dismissed.", Summary(dryRun: false, found: letters.count), context)
+        try show("\(deadLetterCount) dismissed.", Summary(dryRun: false, found: deadLetters.count), context)
     }
 
     private func show(_ text: String, _ summary: Summary, _ context: CommandContext) throws {

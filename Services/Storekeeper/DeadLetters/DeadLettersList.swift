@@ -37,14 +37,14 @@ struct DeadLettersList: Subcommand {
                 store: OperatorActionStore(try database.connection(for: "dead-letters list", in: context)),
                 cluster: log.cluster) : nil
         // Filtered and handled dead letters must not use up the limit.
-        let all = try await log.letters(newest: query.isRestricted || auditLog != nil ? nil : Int64(limits.limit))
+        let all = try await log.deadLetters(newest: query.isRestricted || auditLog != nil ? nil : Int64(limits.limit))
         if let warning = query.warning(among: all) { context.warn(warning) }
         let found = all.filter(query.accepts)
         await log.close()
         let actions = try await auditLog?.knownActions(on: found, in: context)
-        let rows = found.map { letter in
+        let rows = found.map { deadLetter in
             DeadLetterRow(
-                letter, state: actions.map { DeadLetterActions.state(after: $0[letter.id] ?? []) } ?? .unknown)
+                deadLetter, state: actions.map { DeadLetterActions.state(after: $0[deadLetter.id] ?? []) } ?? .unknown)
         }
         let shown = rows.filter { handled || $0.state == .open || $0.state == .unknown }
             .sorted { $0.rejectedAt > $1.rejectedAt }.prefix(limits.limit)
@@ -72,19 +72,19 @@ struct DeadLetterRow: ListedRow {
 
     init(_ logged: StoredDeadLetter, state: DeadLetterActions.State) {
         id = logged.id.description
-        rejectedAt = logged.letter.rejectedAt
-        stage = logged.letter.stage
-        reason = logged.letter.reason
-        message = logged.letter.message
+        rejectedAt = logged.deadLetter.rejectedAt
+        stage = logged.deadLetter.stage
+        reason = logged.deadLetter.reason
+        message = logged.deadLetter.message
         notificationUUID = logged.contents.notificationUUID
         notificationType = logged.contents.notificationType
         environment = logged.contents.environment
         bundleId = logged.contents.bundleId
-        topic = logged.letter.position.topic
-        partition = logged.letter.position.partition
-        offset = logged.letter.position.offset
-        attempts = logged.letter.attempts
-        build = logged.letter.build
+        topic = logged.deadLetter.position.topic
+        partition = logged.deadLetter.position.partition
+        offset = logged.deadLetter.position.offset
+        attempts = logged.deadLetter.attempts
+        build = logged.deadLetter.build
         self.state = state
     }
 

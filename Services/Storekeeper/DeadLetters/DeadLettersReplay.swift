@@ -19,13 +19,13 @@ struct DeadLettersReplay: Subcommand {
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var audit: AuditOptions
     @OptionGroup var output: OutputOptions
-    @OptionGroup var letters: DeadLetterSelectionOptions
+    @OptionGroup var deadLetters: DeadLetterSelectionOptions
 
     @Flag(help: "Print how many would be sent, and how many of them are stored already; change nothing.")
     var dryRun = false
 
     func run(in context: CommandContext) async throws {
         try await DeadLetterReplay(kafka: kafka, database: database, audit: audit, output: output, isDry: dryRun)
-            .run(try letters.selection(now: context.now()), in: context)
+            .run(try deadLetters.selection(now: context.now()), in: context)
     }
 }

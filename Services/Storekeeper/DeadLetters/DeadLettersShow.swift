@@ -22,17 +22,17 @@ struct DeadLettersShow: Subcommand {
     @OptionGroup var output: OutputOptions
 
     @Argument(help: "Id of the dead letter, as listed: partition/offset, such as 3/17.", transform: DeadLetterID.read)
-    var letter: DeadLetterID
+    var deadLetter: DeadLetterID
 
     @Flag(help: "Print only the signed payload; without one the bytes of the record, with control characters escaped.")
     var original = false
 
     func run(in context: CommandContext) async throws {
         let log = try await DeadLetterLog(try kafka.configuration(in: context))
-        let logged = try await log.letters([letter])[0]
+        let logged = try await log.deadLetters([deadLetter])[0]
         await log.close()
         if original {
-            let bytes = logged.contents.signedPayload ?? logged.letter.original.value
+            let bytes = logged.contents.signedPayload ?? logged.deadLetter.original.value
             return context.print(String(decoding: bytes, as: UTF8.self).escaped)
         }
         var actions: [OperatorAction]?
@@ -40,7 +40,7 @@ struct DeadLettersShow: Subcommand {
             let store = OperatorActionStore(try database.connection(for: "dead-letters show", in: context))
             let known = try await DeadLetterActions(store: store, cluster: log.cluster)
                 .knownActions(on: [logged], in: context)
-            actions = known.map { $0[letter] ?? [] }
+            actions = known.map { $0[deadLetter] ?? [] }
         }
         let row = DeadLetterRow(logged, state: actions.map(DeadLetterActions.state) ?? .unknown)
         var facts: [(name: String, text: String?)] = [

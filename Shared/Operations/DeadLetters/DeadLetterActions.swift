@@ -24,22 +24,24 @@ package struct DeadLetterActions: Sendable {
 
     /// The actions on each dead letter, oldest first.
     ///
-    /// What was done before a letter was rejected was done to another one at its offset, before the topic was deleted and created
+    /// What was done before a dead letter was rejected was done to another one at its offset, before the topic was deleted and created
     /// again.
-    package func actions(on letters: [StoredDeadLetter]) async throws -> [DeadLetterID: [OperatorAction]] {
-        let subjects = Dictionary(letters.map { ($0.id.subject(in: cluster), $0) }, uniquingKeysWith: { $1 })
+    package func actions(on deadLetters: [StoredDeadLetter]) async throws -> [DeadLetterID: [OperatorAction]] {
+        let subjects = Dictionary(deadLetters.map { ($0.id.subject(in: cluster), $0) }, uniquingKeysWith: { $1 })
         var actions: [DeadLetterID: [OperatorAction]] = [:]
         for action in try await store.actions(on: Array(subjects.keys)) {
-            guard let letter = subjects[action.subject], action.actedAt >= letter.letter.rejectedAt else { continue }
-            actions[letter.id, default: []].append(action)
+            guard let deadLetter = subjects[action.subject], action.actedAt >= deadLetter.deadLetter.rejectedAt else {
+                continue
+            }
+            actions[deadLetter.id, default: []].append(action)
         }
         return actions
     }
 
     /// Those that no operator replayed or dismissed.
-    package func open(_ letters: [StoredDeadLetter]) async throws -> [StoredDeadLetter] {
-        let actions = try await actions(on: letters)
-        return letters.filter { Self.state(after: actions[$0.id] ?? []) == .open }
+    package func open(_ deadLetters: [StoredDeadLetter]) async throws -> [StoredDeadLetter] {
+        let actions = try await actions(on: deadLetters)
+        return deadLetters.filter { Self.state(after: actions[$0.id] ?? []) == .open }
     }
 
     package static func state(after actions: [OperatorAction]) -> State {

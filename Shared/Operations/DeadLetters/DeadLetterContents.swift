@@ -17,14 +17,14 @@ package struct DeadLetterContents: Sendable, Equatable {
     package var payload: [UInt8]?
 
     /// Reads a rejected record.
-    package init(_ letter: DeadLetter) {
-        if Topics.unverified.contains(letter.position.topic) {
-            self.init(signedPayload: letter.original.value)
-        } else if let signedPayload = try? VerifiedNotification(letter.original).signedPayload {
+    package init(_ deadLetter: DeadLetter) {
+        if Topics.unverified.contains(deadLetter.position.topic) {
+            self.init(signedPayload: deadLetter.original.value)
+        } else if let signedPayload = try? VerifiedNotification(deadLetter.original).signedPayload {
             self.init(signedPayload: signedPayload)
         } else {
             self.init(signedPayload: [])
-            payload = Self.json(in: letter.original.value)
+            payload = Self.json(in: deadLetter.original.value)
         }
     }
 

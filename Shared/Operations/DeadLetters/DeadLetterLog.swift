@@ -5,13 +5,13 @@ import Records
 /// A dead letter with its position and readable contents.
 package struct StoredDeadLetter: Sendable {
     package var id: DeadLetterID
-    package var letter: DeadLetter
+    package var deadLetter: DeadLetter
     package var contents: DeadLetterContents
 
-    package init(_ id: DeadLetterID, _ letter: DeadLetter) {
+    package init(_ id: DeadLetterID, _ deadLetter: DeadLetter) {
         self.id = id
-        self.letter = letter
-        contents = DeadLetterContents(letter)
+        self.deadLetter = deadLetter
+        contents = DeadLetterContents(deadLetter)
     }
 }
 
@@ -32,7 +32,7 @@ package struct DeadLetterLog: Sendable {
 
     /// The dead letters of the topic, partition by partition; records of any other form are skipped.
     /// - Parameter newest: maximum per partition; nil reads all of them.
-    package func letters(newest: Int64? = nil) async throws -> [StoredDeadLetter] {
+    package func deadLetters(newest: Int64? = nil) async throws -> [StoredDeadLetter] {
         var bounds: [TopicPartition: Range<Int64>] = [:]
         let partitions = TopicPartition.all(of: Self.topic.name, count: Self.topic.route.partitions)
         for (partition, (low, high)) in zip(partitions, try await reader.consumer.watermarks(partitions)) {
@@ -44,7 +44,7 @@ package struct DeadLetterLog: Sendable {
 
     /// Dead letters by id, in the order of ids.
     /// - Throws: `OperationError` with the first id that the topic does not hold.
-    package func letters(_ ids: Set<DeadLetterID>) async throws -> [StoredDeadLetter] {
+    package func deadLetters(_ ids: Set<DeadLetterID>) async throws -> [StoredDeadLetter] {
         var bounds: [TopicPartition: Range<Int64>] = [:]
         let byPartition = Dictionary(grouping: ids) { TopicPartition(topic: Self.topic.name, partition: $0.partition) }
         let partitions = byPartition.keys.sorted()
@@ -60,11 +60,11 @@ package struct DeadLetterLog: Sendable {
             }
             if let first = offsets.min(), let last = offsets.max() { bounds[partition] = first..<(last + 1) }
         }
-        let letters = try await read(bounds).filter { ids.contains($0.id) }.sorted { $0.id < $1.id }
-        guard letters.count == ids.count else {
+        let deadLetters = try await read(bounds).filter { ids.contains($0.id) }.sorted { $0.id < $1.id }
+        guard deadLetters.count == ids.count else {
             throw OperationError("a record at these offsets of \(Self.topic.name) is not a dead letter of Storekeeper")
         }
-        return letters
+        return deadLetters
     }
 
     private func read(_ bounds: [TopicPartition: Range<Int64>]) async throws -> [StoredDeadLetter] {

@@ -6,16 +6,16 @@ import struct Foundation.UUID
 /// Closes dead letters that need no replay. They stay in the topic until its retention deletes them.
 package struct DismissDeadLetters: Sendable {
     /// Which dead letters.
-    package enum Letters: Sendable {
+    package enum Selected: Sendable {
         /// As an operator chose them, in the topic of a cluster.
         case chosen([StoredDeadLetter], cluster: String)
         /// Those of a frozen list of the console, which is then settled.
         case selection(UUID)
     }
 
-    private let letters: Letters
+    private let deadLetters: Selected
 
-    package init(_ letters: Letters) { self.letters = letters }
+    package init(_ deadLetters: Selected) { self.deadLetters = deadLetters }
 
     /// All of them or none, with their rows of the audit log.
     /// - Returns: false where something was done with the selection before.
@@ -25,16 +25,16 @@ package struct DismissDeadLetters: Sendable {
         guard let reason = performer.reason else {
             throw OperationError("a dismissal needs a reason", .invalid("reason"))
         }
-        switch letters {
-        case .chosen(let letters, let cluster):
+        switch deadLetters {
+        case .chosen(let deadLetters, let cluster):
             try await OperatorActionStore(connection).record(
-                letters.map { performer.action(DeadLetterActions.dismissed, on: $0.id.subject(in: cluster)) })
+                deadLetters.map { performer.action(DeadLetterActions.dismissed, on: $0.id.subject(in: cluster)) })
             return true
         case .selection(let id):
             return try await DeadLetterSelections(connection).dismiss(
                 id, by: performer.name, note: reason, at: performer.now
-            ) { cluster, letters in
-                letters.compactMap { DeadLetterID($0) }.map {
+            ) { cluster, deadLetters in
+                deadLetters.compactMap { DeadLetterID($0) }.map {
                     performer.action(DeadLetterActions.dismissed, on: $0.subject(in: cluster))
                 }
             }

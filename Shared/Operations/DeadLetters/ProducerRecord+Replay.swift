@@ -8,16 +8,16 @@ extension ProducerRecord {
     /// unchanged.
     ///
     /// What our services say beside Apple's signature is replayed only where the record is authentic.
-    package init(replaying letter: DeadLetter, authenticatedBy seal: RecordSeal = RecordSeal()) {
-        let original = letter.original
+    package init(replaying deadLetter: DeadLetter, authenticatedBy seal: RecordSeal = RecordSeal()) {
+        let original = deadLetter.original
         let received = try? ReceivedNotification(original)
         let verified = try? VerifiedNotification(original)
-        if Topics.unverified.contains(letter.position.topic) {
+        if Topics.unverified.contains(deadLetter.position.topic) {
             self.init(
                 Topics.received,
                 ReceivedNotification(
                     signedPayload: original.value, source: .replay,
-                    receivedAt: received?.receivedAt ?? letter.rejectedAt, bundleId: received?.bundleId,
+                    receivedAt: received?.receivedAt ?? deadLetter.rejectedAt, bundleId: received?.bundleId,
                     status: seal.isValid(original) ? received?.status : nil,
                     traceparent: received?.traceparent))
         } else if let verified, let signedPayload = try? verified.signedPayload {
@@ -28,7 +28,7 @@ extension ProducerRecord {
                     bundleId: verified.bundleId, traceparent: verified.traceparent))
         } else {
             self.init(
-                topic: letter.position.topic, key: original.key, value: original.value,
+                topic: deadLetter.position.topic, key: original.key, value: original.value,
                 headers: original.headers.map { RecordHeader(name: $0.name, value: $0.value) })
         }
     }

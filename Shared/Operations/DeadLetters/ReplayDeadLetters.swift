@@ -7,7 +7,7 @@ import struct Foundation.UUID
 
 /// Sends dead letters through the pipeline again.
 package struct ReplayDeadLetters: Sendable {
-    /// What it would do: how many letters, and how many of them change nothing because the ledger has them.
+    /// What it would do: how many dead letters, and how many of them change nothing because the ledger has them.
     package struct Plan: Sendable, Equatable {
         package var found: Int
         package var known: Int
@@ -30,35 +30,35 @@ package struct ReplayDeadLetters: Sendable {
         }
     }
 
-    private let letters: [StoredDeadLetter]
+    private let deadLetters: [StoredDeadLetter]
     /// The cluster of their topic.
     private let cluster: String
 
-    package init(_ letters: [StoredDeadLetter], of cluster: String) {
-        self.letters = letters
+    package init(_ deadLetters: [StoredDeadLetter], of cluster: String) {
+        self.deadLetters = deadLetters
         self.cluster = cluster
     }
 
     package func plan(on connection: PostgresConnection) async throws -> Plan {
-        let uuids = letters.compactMap { $0.contents.notificationUUID.flatMap { UUID(uuidString: $0) } }
+        let uuids = deadLetters.compactMap { $0.contents.notificationUUID.flatMap { UUID(uuidString: $0) } }
         let known = try await NotificationStore(connection).known(uuids)
-        return Plan(found: letters.count, known: uuids.count { known.contains($0) })
+        return Plan(found: deadLetters.count, known: uuids.count { known.contains($0) })
     }
 
-    /// The rows of the audit log follow the records: a letter that was sent and is listed as open is sent again, which is safe.
+    /// The rows of the audit log follow the records: a dead letter that was sent and is listed as open is sent again, which is safe.
     package func perform(
         through producer: Producer, sealedBy seal: RecordSeal, on connection: PostgresConnection,
         by performer: Performer
     ) async throws {
         try await producer.send(
-            letters.map { seal.sealed(ProducerRecord(replaying: $0.letter, authenticatedBy: seal)) })
+            deadLetters.map { seal.sealed(ProducerRecord(replaying: $0.deadLetter, authenticatedBy: seal)) })
         do {
             try await OperatorActionStore(connection).record(
-                letters.map { performer.action(DeadLetterActions.replayed, on: $0.id.subject(in: cluster)) })
+                deadLetters.map { performer.action(DeadLetterActions.replayed, on: $0.id.subject(in: cluster)) })
         } catch {
             throw OperationError(
                 """
-                \(letters.count.counted("dead letter")) sent, but the audit log could not be written: \(error). They are \
+                \(deadLetters.count.counted("dead letter")) sent, but the audit log could not be written: \(error). They are \
                 still listed as open; replaying them again is safe.
                 """)
         }

@@ -203,9 +203,9 @@ import Testing
                 try await console.post("\(path)/dismiss", cookie: cookie, ["token": token, "reason": "not ours"]).status
                     == 409)
             let open = try await console.withOwner { connection in
-                try await DeadLetterGroups(connection).letters(
+                try await DeadLetterGroups(connection).deadLetters(
                     DeadLetterGroups.Criteria(reason: "app-unknown"), limit: 10
-                ).letters
+                ).deadLetters
             }
             #expect(open.filter { $0.settledBy == nil }.map(\.id) == ["1/99"])
             #expect(open.filter { $0.settledBy == "dead-letters dismiss" }.count == 3)

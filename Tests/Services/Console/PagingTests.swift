@@ -77,10 +77,10 @@ import Testing
                     var place: DeadLetterGroups.Place?
                     var steps = 0
                     repeat {
-                        let page = try await DeadLetterGroups(connection, look: look).letters(
+                        let page = try await DeadLetterGroups(connection, look: look).deadLetters(
                             DeadLetterGroups.Criteria(reason: reason), after: place, limit: 2)
-                        #expect(page.letters.count <= 2)
-                        found += page.letters.map(\.id)
+                        #expect(page.deadLetters.count <= 2)
+                        found += page.deadLetters.map(\.id)
                         place = try page.last.map { try #require(DeadLetterGroups.Place($0.text)) }
                         #expect(place == page.last, "an address holds the whole place")
                         steps += 1

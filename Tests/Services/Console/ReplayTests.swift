@@ -111,11 +111,11 @@ import Testing
             })
         await producer.close(deadline: .seconds(5))
         let log = try await DeadLetterLog(broker.configuration)
-        let letters = try await log.letters()
+        let deadLetters = try await log.deadLetters()
         await log.close()
         try await console.withOwner { connection in
             _ = try await RejectedStore(connection).record(
-                letters.map { row($0.letter.reason, $0.id.partition, $0.id.offset, cluster) })
+                deadLetters.map { row($0.deadLetter.reason, $0.id.partition, $0.id.offset, cluster) })
         }
     }
 

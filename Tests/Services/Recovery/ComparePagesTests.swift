@@ -40,7 +40,7 @@ import Testing
             try await history.fetch(pages)
             try await whileRunning(try await Self.services(history)) {
                 let received = try await history.broker.messages(of: Topics.received, count: missing.count)
-                #expect(Set(received.map(\.signedPayload)) == Set(missing.map(History.letter)))
+                #expect(Set(received.map(\.signedPayload)) == Set(missing.map(History.signedPayload)))
                 #expect(received.allSatisfy { $0.source == .history && $0.receivedAt == History.now })
                 #expect(received.allSatisfy { $0.traceparent.flatMap { TraceContext($0) } != nil })
                 try await becomes("all is listed") { try await history.recoveryWindow().counts.listed == 45 }
@@ -153,12 +153,13 @@ import Testing
                 let received = try await history.broker.messages(of: Topics.received, count: 2)
                 try await history.arrive([good])
                 // As the verifier does with one that it rejects.
-                let record = try #require(received.first { $0.signedPayload == History.letter(rejected) }).record()
-                let letter = DeadLetter(
+                let record = try #require(received.first { $0.signedPayload == History.signedPayload(rejected) })
+                    .record()
+                let deadLetter = DeadLetter(
                     original: record, stage: "verifier", reason: "signature", message: "not by Apple",
                     position: LogPosition(topic: Topics.received.name, partition: 0, offset: 1),
                     rejectedAt: History.now, attempts: 1, build: "1")
-                try await history.producer.send([ProducerRecord(Topics.rejected, letter)])
+                try await history.producer.send([ProducerRecord(Topics.rejected, deadLetter)])
                 let closing = Self.closing(history)
                 try await becomes("the window closes") {
                     _ = try await closing.turn()
@@ -172,7 +173,7 @@ import Testing
             #expect(Set(failed.map(\.reason)) == ["verifier: signature", "unreadable"])
             // Both are in the index of the dead letters, and the bytes are in the log.
             let deadLetters = try await history.broker.messages(of: Topics.rejected, count: 2)
-            #expect(Set(deadLetters.map(\.original.value)) == [unreadable, History.letter(rejected)])
+            #expect(Set(deadLetters.map(\.original.value)) == [unreadable, History.signedPayload(rejected)])
             let rows = try await RejectedStore(history.connection).newest(10)
             #expect(Set(rows.map(\.claims.notificationUUID)) == [rejected, nil])
             #expect(rows.allSatisfy { $0.claims.source == .history && $0.claims.receivedAt == History.now })
@@ -203,7 +204,7 @@ import Testing
             // A page that is processed again at a rebalance may be published twice.
             let written = Int(try await history.broker.end(of: Topics.received.route))
             let received = try await history.broker.messages(of: Topics.received, count: written)
-            #expect(Set(received.map(\.signedPayload)) == Set(uuids[100...].map(History.letter)))
+            #expect(Set(received.map(\.signedPayload)) == Set(uuids[100...].map(History.signedPayload)))
         }
     }
 

@@ -61,14 +61,14 @@ struct History {
     }
 
     /// A payload with a uuid; recovery does not verify it.
-    static func letter(_ uuid: UUID) -> [UInt8] {
+    static func signedPayload(_ uuid: UUID) -> [UInt8] {
         let payload = #"{"notificationType":"DID_RENEW","notificationUUID":"\#(uuid.uuidString.lowercased())"}"#
         return Array("e30.".utf8) + Base64.encode(Array(payload.utf8), .url) + Array(".c2ln".utf8)
     }
 
     static func item(_ uuid: UUID, _ results: [String] = ["TIMED_OUT"]) -> HistoryPage.Item {
         HistoryPage.Item(
-            signedPayload: letter(uuid),
+            signedPayload: signedPayload(uuid),
             sendAttempts: results.enumerated().map {
                 .init(attemptedAt: now.addingTimeInterval(Double($0.offset) * 3600), result: $0.element)
             })
@@ -112,7 +112,7 @@ struct History {
                 notificationUUID: uuid, notificationType: "DID_RENEW", subtype: nil, environment: .production,
                 bundleId: Self.app.bundleId, appAppleId: nil, originalTransactionId: nil, transactionId: nil,
                 signedDate: nil, receivedAt: Self.now, source: .webhook, decodedPayload: "{}",
-                signedPayload: Self.letter(uuid), event: nil,
+                signedPayload: Self.signedPayload(uuid), event: nil,
                 position: LogPosition(topic: "t", partition: 0, offset: 0))
         }
         _ = try await LedgerStore(connection).apply(entries, moving: [move], recordedAt: Self.now)

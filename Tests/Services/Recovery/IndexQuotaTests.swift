@@ -14,34 +14,35 @@ import Testing
         async throws
     {
         let stage = IndexDeadLetters(cluster: { "c" }, quota: HourlyQuota(perHour: 2))
-        func indexed(_ letters: [DeadLetter]) async throws -> Int {
-            let deliveries = letters.map {
+        func indexed(_ deadLetters: [DeadLetter]) async throws -> Int {
+            let deliveries = deadLetters.map {
                 Delivery(message: $0, position: LogPosition(topic: "t", partition: 0, offset: 0))
             }
             return try await stage.process(deliveries).count { if case .forward = $0 { true } else { false } }
         }
-        #expect(try await indexed((0..<5).map { _ in Self.letter(.signature) }) == 2)
-        #expect(try await indexed((0..<5).map { _ in Self.letter(.malformed) }) == 2)
+        #expect(try await indexed((0..<5).map { _ in Self.deadLetter(.signature) }) == 2)
+        #expect(try await indexed((0..<5).map { _ in Self.deadLetter(.malformed) }) == 2)
         #expect(
-            try await indexed((0..<5).map { _ in Self.letter(.signature, at: Self.hour.addingTimeInterval(3600)) }) == 2
+            try await indexed((0..<5).map { _ in Self.deadLetter(.signature, at: Self.hour.addingTimeInterval(3600)) })
+                == 2
         )
     }
 
     @Test func `IndexDeadLetters indexes without end what Apple signed or a service sent`() async throws {
         let stage = IndexDeadLetters(cluster: { "c" }, quota: HourlyQuota(perHour: 0))
-        for letter in [
-            Self.letter(.body), Self.letter(.appUnknown), Self.letter(.signature, source: .history),
-            Self.letter(.signature, stage: "state-updater"),
+        for deadLetter in [
+            Self.deadLetter(.body), Self.deadLetter(.appUnknown), Self.deadLetter(.signature, source: .history),
+            Self.deadLetter(.signature, stage: "state-updater"),
         ] {
-            let delivery = Delivery(message: letter, position: LogPosition(topic: "t", partition: 0, offset: 0))
+            let delivery = Delivery(message: deadLetter, position: LogPosition(topic: "t", partition: 0, offset: 0))
             guard case .forward = try await stage.process([delivery])[0] else {
-                Issue.record("\(letter.reason) of \(letter.stage) is not indexed")
+                Issue.record("\(deadLetter.reason) of \(deadLetter.stage) is not indexed")
                 continue
             }
         }
     }
 
-    private static func letter(
+    private static func deadLetter(
         _ reason: VerificationFailureReason, source: NotificationSource = .webhook, stage: String = "verifier",
         at date: Date = hour
     ) -> DeadLetter {

@@ -31,7 +31,7 @@ import Testing
                 // Hours later the scheduler fetches the window again.
                 try await history.fetch([history.page(1, items)])
                 let received = try await history.broker.messages(of: Topics.received, count: 4)
-                #expect(received.filter { $0.signedPayload == History.letter(lost) }.count == 2)
+                #expect(received.filter { $0.signedPayload == History.signedPayload(lost) }.count == 2)
                 try await history.arrive([lost])
                 try await becomes("the window closes") { try await history.recoveryWindow().state == .closed }
             }

@@ -14,31 +14,32 @@ import Testing
         async throws
     {
         let stage = try Self.stage(repeats: 2)
-        let letter = try VerifyTests.letter(by: VerifyTests.authority.get())
-        let all = (0..<6).map { Self.delivery(letter, offset: $0) }
+        let signedPayload = try VerifyTests.signedPayload(by: VerifyTests.authority.get())
+        let all = (0..<6).map { Self.delivery(signedPayload, offset: $0) }
         #expect(
             try await Self.outcomes(stage, all)
                 == ["forwarded", "forwarded", "forwarded", "repeated", "repeated", "repeated"])
         // Read again, as after a failure: the first one is no repeat of itself.
         #expect(try await Self.outcomes(stage, [all[0], all[1]]) == ["forwarded", "repeated"])
-        let other = try VerifyTests.letter(by: VerifyTests.authority.get())
+        let other = try VerifyTests.signedPayload(by: VerifyTests.authority.get())
         #expect(try await Self.outcomes(stage, [Self.delivery(other, offset: 7)]) == ["forwarded"])
     }
 
     @Test func `Verifier passes what recovery puts back, however often it was posted`() async throws {
         let stage = try Self.stage(repeats: 0)
-        let letter = try VerifyTests.letter(by: VerifyTests.authority.get())
-        #expect(try await Self.outcomes(stage, [Self.delivery(letter, offset: 0)]) == ["forwarded"])
+        let signedPayload = try VerifyTests.signedPayload(by: VerifyTests.authority.get())
+        #expect(try await Self.outcomes(stage, [Self.delivery(signedPayload, offset: 0)]) == ["forwarded"])
         for source in [NotificationSource.history, .replay] {
-            let again = Self.delivery(letter, offset: 1, source: source)
+            let again = Self.delivery(signedPayload, offset: 1, source: source)
             #expect(try await Self.outcomes(stage, [again]) == ["forwarded"])
         }
     }
 
     @Test func `Verifier decides repeats of what it rejected in the slower lane`() async throws {
         let stage = try Self.stage(repeats: 1)
-        let letter = try VerifyTests.letter(by: VerifyTests.authority.get(), bundleId: "com.example.other")
-        let all = (0..<4).map { Self.delivery(letter, offset: $0) }
+        let signedPayload = try VerifyTests.signedPayload(
+            by: VerifyTests.authority.get(), bundleId: "com.example.other")
+        let all = (0..<4).map { Self.delivery(signedPayload, offset: $0) }
         #expect(
             try await Self.outcomes(stage, all)
                 == ["app-unknown", "app-unknown", "repeat-deferred", "repeat-deferred"])

@@ -23,7 +23,7 @@ import Testing
     }
 
     /// A signed payload of one transaction, with the given changes.
-    static func letter(
+    static func signedPayload(
         by authority: DevelopmentAuthority, uuid: UUID = UUID(), bundleId: String = "com.example.app",
         environment: AppStoreEnvironment = .production, transactionOf other: String? = nil
     ) throws -> [UInt8] {
@@ -61,8 +61,8 @@ import Testing
 
     @Test func `Verifier passes on a verified notification with its original and its key`() async throws {
         let uuid = UUID()
-        let letter = try Self.letter(by: Self.authority.get(), uuid: uuid)
-        guard case .forward(let verified) = try await Self.results(on: [letter])[0] else {
+        let signedPayload = try Self.signedPayload(by: Self.authority.get(), uuid: uuid)
+        guard case .forward(let verified) = try await Self.results(on: [signedPayload])[0] else {
             Issue.record("a genuine notification was rejected")
             return
         }
@@ -71,7 +71,7 @@ import Testing
         #expect(verified.environment == .production)
         #expect(verified.originalTransactionId == "1000")
         #expect(verified.signedDate == Self.now)
-        #expect(try verified.signedPayload == letter)
+        #expect(try verified.signedPayload == signedPayload)
         #expect(verified.record().key == Array("1000".utf8))
         #expect(try DecodedNotification(decoded: verified.decoded).transaction?.transactionId == "1001")
     }
@@ -79,7 +79,7 @@ import Testing
     @Test func `Verifier keeps the order of records on any number of cores`() async throws {
         let authority = try Self.authority.get()
         let uuids = (0..<50).map { _ in UUID() }
-        let results = try await Self.results(on: uuids.map { try Self.letter(by: authority, uuid: $0) })
+        let results = try await Self.results(on: uuids.map { try Self.signedPayload(by: authority, uuid: $0) })
         let forwarded = results.map { result -> UUID? in
             guard case .forward(let verified) = result else { return nil }
             return verified.notificationUUID
@@ -91,10 +91,10 @@ import Testing
         let authority = try Self.authority.get()
         let stranger = try Self.stranger.get()
         let results = try await Self.results(on: [
-            Array("no letter".utf8), Self.letter(by: stranger), Self.letter(by: authority),
-            Self.letter(by: authority, environment: .sandbox),
-            Self.letter(by: authority, bundleId: "com.example.other"),
-            Self.letter(by: authority, transactionOf: "com.example.other"),
+            Array("no letter".utf8), Self.signedPayload(by: stranger), Self.signedPayload(by: authority),
+            Self.signedPayload(by: authority, environment: .sandbox),
+            Self.signedPayload(by: authority, bundleId: "com.example.other"),
+            Self.signedPayload(by: authority, transactionOf: "com.example.other"),
         ])
         let reasons = results.map { result -> String in
             switch result {
@@ -108,9 +108,9 @@ import Testing
 
     @Test func `Verifier never counts what another developer can send towards the rejection limit`() async throws {
         let results = try await Self.results(on: [
-            Array("no letter".utf8), Self.letter(by: Self.stranger.get()),
-            Self.letter(by: Self.authority.get(), bundleId: "com.example.other"),
-            Self.letter(by: Self.authority.get(), environment: .sandbox),
+            Array("no letter".utf8), Self.signedPayload(by: Self.stranger.get()),
+            Self.signedPayload(by: Self.authority.get(), bundleId: "com.example.other"),
+            Self.signedPayload(by: Self.authority.get(), environment: .sandbox),
         ])
         for result in results {
             guard case .deadLetter(let reason, _) = result else {
@@ -122,8 +122,8 @@ import Testing
     }
 
     @Test func `Verifier counts unusable payloads that Apple signed for a configured app`() async throws {
-        let letter = try Self.letter(by: Self.authority.get(), transactionOf: "com.example.other")
-        guard case .deadLetter(let reason, _) = try await Self.results(on: [letter])[0] else {
+        let signedPayload = try Self.signedPayload(by: Self.authority.get(), transactionOf: "com.example.other")
+        guard case .deadLetter(let reason, _) = try await Self.results(on: [signedPayload])[0] else {
             Issue.record("it is no dead letter")
             return
         }

@@ -42,13 +42,13 @@ package struct DeadLetterGroups: Sendable {
     private let look: Int
 
     /// All statements run on this connection.
-    /// - Parameter look: how many letters one page looks at, so that a filter that matches few does not read the whole index.
+    /// - Parameter look: how many dead letters one page looks at, so that a filter that matches few does not read the whole index.
     package init(_ connection: PostgresConnection, look: Int = 10_000) {
         self.connection = connection
         self.look = look
     }
 
-    /// The groups since a time, those with open letters first, then the newest.
+    /// The groups since a time, those with open ones first, then the newest.
     package func groups(_ criteria: Criteria, from start: Date, to end: Date, days: Int) async throws -> [Group] {
         let rows = try await connection.execute(
             Self.groups, criteria.stage, criteria.reason, criteria.environment, criteria.bundleId, criteria.build,
@@ -81,7 +81,7 @@ package struct DeadLetterGroups: Sendable {
     }
 
     /// A dead letter of the index.
-    package struct Letter: Sendable, Equatable {
+    package struct IndexedDeadLetter: Sendable, Equatable {
         package var partition: Int32
         package var offset: Int64
         package var criteria: Criteria
@@ -115,7 +115,7 @@ package struct DeadLetterGroups: Sendable {
     /// Dead letters, and where the next page begins.
     package struct Page: Sendable {
         /// The newest first.
-        package var letters: [Letter]
+        package var deadLetters: [IndexedDeadLetter]
         /// The last one that was looked at; nil where nothing is left.
         package var last: Place?
         /// How many were looked at, if the page is short because the rest of them did not match.
@@ -124,13 +124,13 @@ package struct DeadLetterGroups: Sendable {
 
     /// The newest first.
     /// - Parameter place: of the last one that the page before looked at.
-    package func letters(_ criteria: Criteria, after place: Place? = nil, limit: Int) async throws -> Page {
-        let letters = try await connection.execute(
-            Self.letters, criteria.stage, criteria.reason, criteria.environment, criteria.bundleId, criteria.build,
+    package func deadLetters(_ criteria: Criteria, after place: Place? = nil, limit: Int) async throws -> Page {
+        let deadLetters = try await connection.execute(
+            Self.deadLetters, criteria.stage, criteria.reason, criteria.environment, criteria.bundleId, criteria.build,
             place?.rejectedAt, place?.partition, place?.offset, Int64(look), Int64(limit + 1)
-        ).map(Self.letter)
-        guard letters.count <= limit else {
-            return Page(letters: Array(letters.prefix(limit)), last: letters[limit - 1].place)
+        ).map(Self.deadLetter)
+        guard deadLetters.count <= limit else {
+            return Page(deadLetters: Array(deadLetters.prefix(limit)), last: deadLetters[limit - 1].place)
         }
         let end = try await connection.execute(
             Self.end, place?.rejectedAt, place?.partition, place?.offset, Int64(look - 1)
@@ -140,21 +140,21 @@ package struct DeadLetterGroups: Sendable {
                 rejectedAt: try row.value("rejected_at"), partition: try row.value("kafka_partition"),
                 offset: try row.value("kafka_offset"))
         }
-        return Page(letters: letters, last: last, looked: last == nil ? nil : look)
+        return Page(deadLetters: deadLetters, last: last, looked: last == nil ? nil : look)
     }
 
     /// The newest dead letter of each stage since a time, of the newest that one page looks at.
-    package func newestByStage(since time: Date) async throws -> [Letter] {
-        try await connection.execute(Self.newestByStage, time, Int64(look)).map(Self.letter)
+    package func newestByStage(since time: Date) async throws -> [IndexedDeadLetter] {
+        try await connection.execute(Self.newestByStage, time, Int64(look)).map(Self.deadLetter)
     }
 
     /// Those that claim a notification's id, the newest first.
-    package func letters(about uuid: UUID, limit: Int) async throws -> [Letter] {
-        try await connection.execute(Self.lettersAbout, uuid, Int64(limit)).map(Self.letter)
+    package func deadLetters(about uuid: UUID, limit: Int) async throws -> [IndexedDeadLetter] {
+        try await connection.execute(Self.deadLettersAbout, uuid, Int64(limit)).map(Self.deadLetter)
     }
 
-    private static func letter(_ row: Row) throws -> Letter {
-        Letter(
+    private static func deadLetter(_ row: Row) throws -> IndexedDeadLetter {
+        IndexedDeadLetter(
             partition: try row.value("kafka_partition"), offset: try row.value("kafka_offset"),
             criteria: Criteria(
                 stage: try row.value("stage"), reason: try row.value("reason"),
@@ -165,11 +165,11 @@ package struct DeadLetterGroups: Sendable {
             source: try row.optional("source"), settledBy: try row.optional("settled_by"))
     }
 
-    static let statements = [groups, letters, end, newestByStage, lettersAbout]
+    static let statements = [groups, deadLetters, end, newestByStage, deadLettersAbout]
 
     /// Which actions are about a dead letter. What was done before it was rejected was done to another one at its offset, before
     /// the topic was deleted and created again.
-    static let isAboutLetter = """
+    static let isAboutDeadLetter = """
         operator_action.subject = 'dead letter ' || rejected.cluster || '/' || kafka_partition || '/' || kafka_offset
             and operator_action.acted_at >= rejected.rejected_at
         """
@@ -190,7 +190,7 @@ package struct DeadLetterGroups: Sendable {
                     date_part('epoch', $7::timestamptz), $8::integer) as day,
                 count(*) as count, min(rejected_at) as first_at, max(rejected_at) as last_at,
                 count(*) filter (where not exists (
-                    select from operator_action where \(isAboutLetter))) as open
+                    select from operator_action where \(isAboutDeadLetter))) as open
             from (
                 select *
                 from rejected
@@ -206,12 +206,12 @@ package struct DeadLetterGroups: Sendable {
             notification_uuid, source, (
                 select operation
                 from operator_action
-                where \(isAboutLetter)
+                where \(isAboutDeadLetter)
                 order by id desc
                 limit 1) as settled_by
         """
 
-    private static let lettersAbout = Statement(
+    private static let deadLettersAbout = Statement(
         "console-dead-letters-about",
         unsafeSQL: """
             select \(columns)
@@ -249,7 +249,7 @@ package struct DeadLetterGroups: Sendable {
         """
     }
 
-    private static let letters = Statement(
+    private static let deadLetters = Statement(
         "console-dead-letters",
         unsafeSQL: """
             select \(columns)

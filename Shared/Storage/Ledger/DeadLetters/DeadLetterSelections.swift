@@ -19,7 +19,7 @@ package struct DeadLetterSelections: Sendable {
         package var createdBy: String
         package var cluster: String
         /// partition/offset.
-        package var letters: [String]
+        package var deadLetters: [String]
         /// How many of them the ledger has already.
         package var known: Int64
         package var criteria: String
@@ -41,7 +41,7 @@ package struct DeadLetterSelections: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Freezes the open letters that fit, the newest first; of several Kafka clusters those of the newest letter's.
+    /// Freezes the open dead letters that fit, the newest first; of several Kafka clusters those of the newest one's.
     package func freeze(
         _ criteria: DeadLetterGroups.Criteria, id: UUID, by person: String, in words: String, command: String,
         at now: Date
@@ -66,13 +66,13 @@ package struct DeadLetterSelections: Sendable {
     /// - Returns: false where something was done with the selection already.
     package func dismiss(
         _ id: UUID, by person: String, note: String, at now: Date,
-        audit: @Sendable (_ cluster: String, _ letters: [String]) -> [OperatorAction]
+        audit: @Sendable (_ cluster: String, _ deadLetters: [String]) -> [OperatorAction]
     ) async throws -> Bool {
         try await connection.transaction { transaction in
             guard let row = try transaction.execute(Self.dismiss, id, now, person, note).first else { return false }
-            let letters = try row.value("letters", as: String.self).split(separator: " ").map(String.init)
+            let deadLetters = try row.value("letters", as: String.self).split(separator: " ").map(String.init)
             try transaction.commit(after: [
-                OperatorActionStore.command(recording: audit(try row.value("cluster"), letters))
+                OperatorActionStore.command(recording: audit(try row.value("cluster"), deadLetters))
             ])
             return true
         }
@@ -92,7 +92,7 @@ package struct DeadLetterSelections: Sendable {
         Selection(
             id: try row.value("id"), createdAt: try row.value("created_at"), createdBy: try row.value("created_by"),
             cluster: try row.value("cluster"),
-            letters: try row.value("letters", as: String.self).split(separator: " ").map(String.init),
+            deadLetters: try row.value("letters", as: String.self).split(separator: " ").map(String.init),
             known: try row.value("known"), criteria: try row.value("criteria"), command: try row.value("command"),
             action: try row.optional("action").flatMap(Action.init), requestedAt: try row.optional("requested_at"),
             requestedBy: try row.optional("requested_by"), note: try row.optional("note"),
@@ -115,7 +115,7 @@ package struct DeadLetterSelections: Sendable {
                 from rejected
                 where \(DeadLetterGroups.matches)
                     and not exists (
-                        select from operator_action where \(DeadLetterGroups.isAboutLetter))
+                        select from operator_action where \(DeadLetterGroups.isAboutDeadLetter))
             ), chosen as (
                 select cluster, kafka_partition, kafka_offset, notification_uuid
                 from matching

@@ -22,7 +22,7 @@ struct DeadLettersTests {
     }
 
     @Test func `dead-letters list, show, replay and dismiss work, and the audit log names the operator`() async throws {
-        try await withLetters { fixture async throws in
+        try await withDeadLetters { fixture async throws in
             let all = try await fixture.list()
             #expect(all.map(\.reason) == ["undecodable", "app-unknown", "signature"])
             #expect(all.allSatisfy { $0.state == "open" })
@@ -82,7 +82,7 @@ struct DeadLettersTests {
     @Test func `dead-letters replay --all sends every open one; one of a later stage starts at the first topic`()
         async throws
     {
-        try await withLetters { fixture async throws in
+        try await withDeadLetters { fixture async throws in
             #expect(
                 await fixture.run(["dead-letters", "replay", "--all", "--dry-run"]).text.hasPrefix("3 dead letters"))
             #expect(await fixture.run(["dead-letters", "replay", "--all", "--stage", "state-updater"]).code == 0)
@@ -100,7 +100,7 @@ struct DeadLettersTests {
             var known: Int
             var sent: Int
         }
-        try await withLetters { fixture async throws in
+        try await withDeadLetters { fixture async throws in
             let named = try await fixture.list().compactMap(\.notificationUUID)
             let known = try #require(named.first.flatMap { UUID(uuidString: $0) })
             let ledger = SampleLedger(connection: fixture.harness.connection)
@@ -117,7 +117,7 @@ struct DeadLettersTests {
     }
 
     @Test func `dead-letters list works without a database and shows the state as unknown`() async throws {
-        try await withLetters { fixture async throws in
+        try await withDeadLetters { fixture async throws in
             let outcome = await CommandOutcome.of(["dead-letters", "list", "--json"], environment: fixture.kafka)
             #expect(try outcome.json(as: [Row].self).map(\.state) == ["unknown", "unknown", "unknown"])
             var away = fixture.kafka
@@ -133,7 +133,7 @@ struct DeadLettersTests {
     }
 
     @Test func `dead-letters show names an id that the topic does not hold, and those it holds`() async throws {
-        try await withLetters { fixture async throws in
+        try await withDeadLetters { fixture async throws in
             let outcome = await fixture.run(["dead-letters", "show", "7/4711"])
             #expect(outcome.code == 1)
             #expect(outcome.errorOutput.contains("no dead letter 7/4711"))
@@ -149,7 +149,7 @@ struct DeadLettersTests {
         #expect(await CommandOutcome.of(arguments, environment: ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"]).code == 64)
     }
 
-    private func withLetters(_ body: (DeadLetterFixture) async throws -> Void) async throws {
+    private func withDeadLetters(_ body: (DeadLetterFixture) async throws -> Void) async throws {
         try await PipelineHarness.with { harness async throws in
             let fixture = DeadLetterFixture(harness: harness)
             try await fixture.fill()
@@ -198,7 +198,7 @@ struct DeadLettersTests {
                 let received = ReceivedNotification(
                     signedPayload: Self.payload(reason), source: .webhook, receivedAt: Self.receivedAt)
                 try await harness.producer.send([
-                    letter(received.record(), Topics.received.name, "verifier", reason, index)
+                    deadLetter(received.record(), Topics.received.name, "verifier", reason, index)
                 ])
             }
             let verified = VerifiedNotification(
@@ -207,12 +207,12 @@ struct DeadLettersTests {
                 signedDate: nil, receivedAt: Self.receivedAt, source: .webhook, traceparent: nil,
                 decoded: Array("{}".utf8), signedPayload: Self.payload("undecodable"))
             try await harness.producer.send([
-                letter(verified.record(), Topics.unique.name, "state-updater", "undecodable", 2)
+                deadLetter(verified.record(), Topics.unique.name, "state-updater", "undecodable", 2)
             ])
         }
 
         /// Rejected two hours before now, one hour before, and now.
-        private func letter(
+        private func deadLetter(
             _ record: WireRecord, _ topic: String, _ stage: String, _ reason: String, _ index: Int
         ) -> ProducerRecord {
             ProducerRecord(

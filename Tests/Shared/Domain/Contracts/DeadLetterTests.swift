@@ -4,7 +4,7 @@ import Records
 import Testing
 
 @Suite struct DeadLetterTests {
-    static func letter(of original: WireRecord, message: String = "") -> DeadLetter {
+    static func deadLetter(of original: WireRecord, message: String = "") -> DeadLetter {
         DeadLetter(
             original: original, stage: "verifier", reason: "signature", message: message,
             position: LogPosition(topic: "t", partition: 0, offset: 1), rejectedAt: Date(milliseconds: 5), attempts: 2,
@@ -12,14 +12,14 @@ import Testing
     }
 
     @Test func `DeadLetter that is rejected again keeps the first rejection`() throws {
-        let first = Self.letter(of: WireRecord(key: [1], value: [0, 255], headers: [.init("a", "b")]))
-        let second = Self.letter(of: first.record())
+        let first = Self.deadLetter(of: WireRecord(key: [1], value: [0, 255], headers: [.init("a", "b")]))
+        let second = Self.deadLetter(of: first.record())
         #expect(try DeadLetter(second.record()).original == first.record())
         #expect(try DeadLetter(try DeadLetter(second.record()).original) == first)
     }
 
     @Test func `DeadLetter cuts a long message at 512 bytes and keeps it text`() {
-        let message = Self.letter(of: WireRecord(value: []), message: String(repeating: "é", count: 400)).message
+        let message = Self.deadLetter(of: WireRecord(value: []), message: String(repeating: "é", count: 400)).message
         #expect(message == String(repeating: "é", count: 256))
     }
 

@@ -58,14 +58,14 @@ struct Even: Stage {
     @Test func `Batch makes dead letters that name the record's place and keep it unchanged`() async throws {
         var batch = Batch(records: [Self.record([0xFF], "topic", 3, offset: 17)])
         batch.attempt = 4
-        let letters = try await batch.processed(by: Even())
+        let deadLetters = try await batch.processed(by: Even())
             .deadLetters(stage: "even", at: Date(milliseconds: 1), build: "b")
-        let letter = try #require(letters.first)
-        #expect(letters.count == 1)
-        #expect(letter.original == WireRecord(value: [0xFF]))
-        #expect(letter.position == LogPosition(topic: "topic", partition: 3, offset: 17))
-        #expect(letter.attempts == 4)
-        #expect(letter.reason == "undecodable")
+        let deadLetter = try #require(deadLetters.first)
+        #expect(deadLetters.count == 1)
+        #expect(deadLetter.original == WireRecord(value: [0xFF]))
+        #expect(deadLetter.position == LogPosition(topic: "topic", partition: 3, offset: 17))
+        #expect(deadLetter.attempts == 4)
+        #expect(deadLetter.reason == "undecodable")
     }
 
     @Test func `Batch covers each partition from its first record to after its last`() async throws {

@@ -16,14 +16,14 @@ import Testing
     @Test func `Worker forwards or rejects a record before it commits its offset`() async throws {
         let harness = try await WorkerHarness()
         try await harness.write(["1", "2", "x", "4"])
-        let (forwarded, letters) = try await harness.whileWorking(Even()) {
+        let (forwarded, deadLetters) = try await harness.whileWorking(Even()) {
             let forwarded = try await harness.read(harness.output.name, count: 2)
-            let letters = try await harness.read(Topics.rejected.name, count: 1)
+            let deadLetters = try await harness.read(Topics.rejected.name, count: 1)
             try await harness.drained()
-            return (forwarded, letters)
+            return (forwarded, deadLetters)
         }
         #expect(Set(forwarded.map { String(decoding: $0.value, as: UTF8.self) }) == ["2", "4"])
-        #expect(try DeadLetter(WireRecord(#require(letters.first))).reason == "bad")
+        #expect(try DeadLetter(WireRecord(#require(deadLetters.first))).reason == "bad")
     }
 
     @Test func `Worker processes a batch again after an outage until it succeeds`() async throws {

@@ -12,10 +12,10 @@ import Testing
 
     /// A dead letter of a record that stood in a topic.
     static func replayed(_ original: WireRecord, from topic: String) throws -> ReceivedNotification {
-        let letter = DeadLetter(
+        let deadLetter = DeadLetter(
             original: original, stage: "deduplicator", reason: "undecodable", message: "it is so",
             position: LogPosition(topic: topic, partition: 0, offset: 1), rejectedAt: time, attempts: 1, build: "test")
-        let record = ProducerRecord(replaying: letter)
+        let record = ProducerRecord(replaying: deadLetter)
         #expect(record.topic == Topics.received.name)
         return try ReceivedNotification(
             WireRecord(

@@ -13,7 +13,7 @@ import Testing
         async throws
     {
         try await Self.meet { fixture, client in
-            let letters = try PurchaseFixture.subscriptions(45).map {
+            let sent = try PurchaseFixture.subscriptions(45).map {
                 try fixture.send($0, answers: [.unavailable, .accepted])
             }
             let request = NotificationHistoryRequest(startDate: SimulatorFixture.beginning, endDate: fixture.now)
@@ -27,7 +27,7 @@ import Testing
                 token = page.position
                 #expect(page.hasMore == (items.count < 45))
             } while items.count < 45
-            #expect(items.compactMap(\.signedPayload) == letters.map(\.payload.jws))
+            #expect(items.compactMap(\.signedPayload) == sent.map(\.payload.jws))
             for item in items {
                 let results = item.sendAttempts.map { $0.sendAttemptResult?.rawValue }
                 #expect(results == ["UNSUCCESSFUL_HTTP_RESPONSE_CODE", "SUCCESS"])

@@ -56,8 +56,8 @@ import Testing
             let groups = try await DeadLetterGroups(connection).groups(
                 .init(), from: .distantPast, to: .distantFuture, days: 1)
             #expect(groups.map(\.open) == [1])
-            let letters = try await DeadLetterGroups(connection).letters(.init(), limit: 10).letters
-            #expect(letters.map(\.settledBy) == ["dead-letters dismiss", nil])
+            let deadLetters = try await DeadLetterGroups(connection).deadLetters(.init(), limit: 10).deadLetters
+            #expect(deadLetters.map(\.settledBy) == ["dead-letters dismiss", nil])
         }
     }
 
