@@ -40,11 +40,11 @@ struct UploadAnswer {
         var evidence = upload.evidence
         var withheld: [String: WithheldReason] = [:]
         if let account {
-            let given = Set(preview.served(account))
+            let usable = Set(preview.usable(by: account))
             for (key, purchase) in preview.purchases where purchase.isNamed {
                 let id = key.originalTransactionId
                 if preview.isOwner(account, of: key) { evidence[id] = .apple }
-                guard !given.contains(key) else { continue }
+                guard !usable.contains(key) else { continue }
                 if preview.refused.contains(key) {
                     withheld[id] = .tooManyTransfers
                 } else if preview.overclaimed.contains(key) {

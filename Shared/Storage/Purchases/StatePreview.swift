@@ -48,12 +48,12 @@ public struct StatePreview: Sendable {
     /// - Returns: nil where the account neither owns nor claims a purchase of the app, nor may use one.
     public func access(ofAccount token: UUID, at moment: Date) -> [AccessStore.Period]? {
         guard !ownedOrClaimed(token).isEmpty else { return nil }
-        return served(token).flatMap { purchases[$0]?.periods ?? [] }
+        return usable(by: token).flatMap { purchases[$0]?.periods ?? [] }
             .filter { $0.bundleId == bundleId && $0.contains(moment) }.sorted { $0.startsAt < $1.startsAt }
     }
 
     /// The purchases that an account may use when they give access.
-    package func served(_ token: UUID) -> [SubscriptionKey] {
+    package func usable(by token: UUID) -> [SubscriptionKey] {
         let token = token.lowercasedText
         return decided.filter { $0.mayUse && $0.appAccountToken == token }.map(\.key)
     }
