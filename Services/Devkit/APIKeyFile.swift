@@ -18,7 +18,7 @@ struct APIKeyFile: Sendable {
     /// Ten characters, as Apple's are.
     private func keyId(of place: Int) -> String { place == 0 ? keyId : keyId.dropLast() + "\(place + 1)" }
 
-    /// As `simulator run --api-key` takes them.
+    /// The options by which `simulator run --api-key` takes the keys.
     func options(for apps: [ProcessPlan.App]) -> [String] {
         apps.indices.map(keyId).map { "\(Self.issuerId):\($0):\(file(of: $0))" }
     }

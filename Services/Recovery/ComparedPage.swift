@@ -71,7 +71,7 @@ struct ComparedPage: Sendable {
 
     static let unreadable = "has no notificationUUID"
 
-    /// As a database row, published at `time`.
+    /// The page as a database row, published at `time`.
     func seen(at time: Date) -> SeenPage {
         SeenPage(
             window: page.window, page: page.page, part: page.part,

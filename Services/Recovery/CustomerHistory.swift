@@ -49,7 +49,7 @@ struct CustomerHistory: Sendable {
         }
     }
 
-    /// As a database row.
+    /// The history as a database row.
     func answer(at time: Date) -> RecoveryAnswer {
         RecoveryAnswer(
             key: key, bundleId: request.bundleId, before: request.before, outcome: "answered",

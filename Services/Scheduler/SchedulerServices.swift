@@ -58,7 +58,7 @@ struct SchedulerServices {
         PostgresConnection(context.settings.postgres(for: "scheduler"), logger: context.logger)
     }
 
-    /// Without a limit for the time of a statement, for what reads whole tables; the liveness probe ends what hangs.
+    /// A connection without a limit for the time of a statement, for what reads whole tables; the liveness probe ends what hangs.
     private func connectPatiently() -> PostgresConnection {
         var configuration = context.settings.postgres(for: "scheduler")
         configuration.statementTimeout = nil

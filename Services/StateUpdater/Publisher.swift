@@ -86,7 +86,7 @@ struct Publisher: Service {
         return changes.isEmpty && requests.isEmpty ? .idle : .published(changes.count + requests.count)
     }
 
-    /// In short waits, so that the process can stop and the other users of the connection need not wait long.
+    /// Waits in short turns, so that the process can stop and the other users of the connection need not wait long.
     private func awaitAnnouncement(until renewal: ContinuousClock.Instant) async throws {
         let end = min(renewal, .now + idlePause)
         while ContinuousClock.now < end, !Task.isCancelled {

@@ -45,7 +45,7 @@ struct Verify: Stage {
         return merged
     }
 
-    /// Only of what clients post: what recovery or an operator puts back is to pass again.
+    /// The digest of what clients post, and of nothing else: what recovery or an operator puts back is to pass again.
     private static func digest(_ delivery: Delivery<ReceivedNotification>) -> [UInt8]? {
         delivery.message.source == .webhook ? SHA256Hash.digest(delivery.message.signedPayload) : nil
     }

@@ -215,7 +215,7 @@ actor EndpointConnection {
         }
     }
 
-    /// In words without what was sent.
+    /// An error in words, without what was sent.
     private static func clause(_ error: any Error, _ timeout: Duration) -> String {
         switch error {
         case let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout:

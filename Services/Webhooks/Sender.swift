@@ -312,6 +312,6 @@ actor Sender: Service {
         wake()
     }
 
-    /// As the metrics and logs name an endpoint.
+    /// The name of an endpoint in metrics and logs.
     private func name(_ id: UUID) -> String { id.uuidString.lowercased() }
 }

@@ -26,7 +26,7 @@ public struct CertificateIssuer: Sendable {
         return try Certificate(der: der)
     }
 
-    /// The same, and the new certificate can issue in turn.
+    /// Issues a certificate that can issue in turn.
     public func issueAuthority(_ profile: CertificateProfile, for subjectKey: IssuingKey) throws -> CertificateIssuer {
         CertificateIssuer(certificate: try issue(profile, for: subjectKey), key: subjectKey)
     }

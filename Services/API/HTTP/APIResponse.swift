@@ -25,7 +25,7 @@ struct APIResponse: Sendable {
         self.init(status: status, json: json.bytes)
     }
 
-    /// Without a body.
+    /// A response without a body.
     static func empty(_ status: Int) -> APIResponse {
         var response = APIResponse(status: status, json: [])
         response.headers = HTTPFields()

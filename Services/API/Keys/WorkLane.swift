@@ -125,7 +125,7 @@ final class WorkLane: Sendable {
         }
     }
 
-    /// Of the calling thread, in seconds.
+    /// Processor time of the calling thread, in seconds.
     private static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -188,7 +188,7 @@ struct RefundHandlers: Sendable {
         )
     }
 
-    /// Nil where the body says nothing about usage.
+    /// What a body says about usage; nil where it says nothing.
     private static func usage(_ body: JSONValue?) -> RefundSubject.UsageReport? {
         let report = RefundSubject.UsageReport(
             percentage: body?["consumptionPercentage"]?.int64,

@@ -43,7 +43,7 @@ actor InsightReports {
         self.now = now
     }
 
-    /// Nil while the report is being computed.
+    /// The report; nil while it is being computed.
     func answer(_ key: Key) async throws -> Answer? {
         if let answer = fresh(key) { return answer }
         if let failure = failures[key], now().timeIntervalSince(failure.at) < Self.pause { throw failure.error }

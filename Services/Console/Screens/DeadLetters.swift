@@ -173,7 +173,7 @@ struct DeadLetterScreens: Sendable {
             address: "/dead-letters/list" + query(group.criteria))
     }
 
-    /// Of the reason that grew most within a day: the release with which it began.
+    /// The release with which the reason began that grew most within a day.
     static func spike(_ groups: [DeadLetterGroups.Group], _ now: Date) -> String? {
         let byReason = Dictionary(grouping: groups) { $0.criteria.reason ?? "" }
         let most = byReason.max { $0.value.reduce(0) { $0 + $1.open } < $1.value.reduce(0) { $0 + $1.open } }

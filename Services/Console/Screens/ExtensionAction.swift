@@ -52,7 +52,7 @@ struct ExtensionAction: Sendable {
             to: "/purchases/\(key.environment.rawValue)/\(FormFields.encode(key.originalTransactionId))?done=extend")
     }
 
-    /// Nil for what cannot be extended here.
+    /// The form of an extension; nil for what cannot be extended here.
     func form(_ subscription: Subscription, _ request: ConsoleRequest) -> ActionForm? {
         let (key, transaction) = (subscription.key, subscription.transaction)
         guard transaction?.productType == "Auto-Renewable Subscription", client(of: subscription) != nil else {

@@ -102,7 +102,7 @@ struct PipelineScreen: Sendable {
             trouble: silent, fault: nil, sparkline: nil)
     }
 
-    /// By the name of the stage, or of its service.
+    /// Faults by the name of the stage, or of its service.
     static func faults(
         _ rejected: [DeadLetterGroups.IndexedDeadLetter], _ recovery: RecoveryStatus?, _ now: Date
     ) -> [String: StageFault] {

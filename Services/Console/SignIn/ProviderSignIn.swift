@@ -113,7 +113,7 @@ struct ProviderSignIn: Sendable {
         String(provider.issuer.split(separator: "/").dropFirst().first ?? "the provider")
     }
 
-    /// In seconds; negative for what is no cookie of ours.
+    /// Age of a cookie's secret in seconds; negative for what is no cookie of ours.
     private static func age(of secret: String, at now: Date) -> Double {
         let parts = secret.split(separator: ".")
         guard parts.count == 2, let begun = Int64(parts[0]), Authenticator.digest(parts[1]) != nil else { return -1 }

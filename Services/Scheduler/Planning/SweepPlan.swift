@@ -19,7 +19,7 @@ struct SweepPlan {
         var until: Date
     }
 
-    /// Nil where no day is over.
+    /// The days to sweep; nil where no day is over.
     func due(_ coverage: Coverage, now: Date) -> Due? {
         let earliest = coverage.environment.earliestHistory(at: now)
         var due = Due(until: coverage.plannedUntil)

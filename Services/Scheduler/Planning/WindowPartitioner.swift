@@ -45,7 +45,7 @@ struct WindowPartitioner {
         return subwindows + slices.map { request($0, priority) }
     }
 
-    /// Of equal length, without gaps.
+    /// Slices of equal length, without gaps.
     private func slices(of scope: RecoveryWindow.Scope) -> [RecoveryWindow.Scope] {
         let (first, last) = (scope.from.milliseconds, scope.to.milliseconds)
         let count = max(1, Int64((Double(last - first) / 1000 / length).rounded(.up)))

@@ -107,7 +107,7 @@ struct BackfillRun: Sendable {
         }
     }
 
-    /// In Apple's order; the order of application does not matter.
+    /// A customer's transactions in Apple's order; the order of application does not matter.
     private func history(of id: String) async throws -> History {
         var history = History()
         var query = TransactionHistoryQuery()

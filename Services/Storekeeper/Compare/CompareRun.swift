@@ -186,7 +186,7 @@ actor AskedPurchases {
         self.client = client
     }
 
-    /// Nil where Apple was not asked.
+    /// Whether Apple knows the id; nil where Apple was not asked.
     func isKnown(_ id: String) async -> Bool? {
         guard left > 0, failure == nil else {
             notAsked += 1

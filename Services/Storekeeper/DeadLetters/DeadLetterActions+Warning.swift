@@ -4,7 +4,7 @@ import Postgres
 import Storage
 
 extension DeadLetterActions {
-    /// The same; nil, with a warning, while the database is unavailable: in an incident the list must still work.
+    /// The actions; nil, with a warning, while the database is unavailable: in an incident the list must still work.
     func knownActions(
         on deadLetters: [StoredDeadLetter], in context: CommandContext
     ) async throws -> [DeadLetterID: [OperatorAction]]? {

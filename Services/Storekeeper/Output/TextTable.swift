@@ -35,7 +35,7 @@ struct TextTable: Sendable {
 }
 
 extension TextTable {
-    /// The same for a terminal: headings stand out, and a table that is wider has a line for each cell, so that nothing is cut and
+    /// The lines for a terminal: headings stand out, and a table that is wider has a line for each cell, so that nothing is cut and
     /// ids can be copied.
     func lines(in style: TerminalStyle) -> [String] {
         let lines = lines

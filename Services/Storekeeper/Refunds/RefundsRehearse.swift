@@ -74,7 +74,7 @@ struct RefundsRehearse: Subcommand {
             }
         }
 
-        /// Of the body, in either version.
+        /// The preference of a body, in either version.
         private static func preference(_ body: [UInt8]) -> String {
             let value = (try? JSONDocument(body))?.root["refundPreference"]
             switch value?.int64 {

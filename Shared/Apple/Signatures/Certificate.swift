@@ -119,9 +119,9 @@ public struct Certificate: Sendable, Hashable {
     /// The certificate in PEM, with a line feed at the end.
     public var pem: String { PEMBlocks.block("CERTIFICATE", der: der) }
 
-    /// By their bytes.
+    /// Compares certificates by their bytes.
     public static func == (one: Certificate, other: Certificate) -> Bool { one.der == other.der }
 
-    /// By the fingerprint.
+    /// Hashes the fingerprint.
     public func hash(into hasher: inout Hasher) { hasher.combine(sha256) }
 }

@@ -31,7 +31,7 @@ public struct ChainValidator: Sendable {
         }
     }
 
-    /// The same for any kind of key of the leaf.
+    /// The root of a chain whose leaf has any kind of key.
     ///
     /// - Parameter acceptsSHA1: also certificates that Apple signed over a SHA-1, until 2023. To forge one, two certificates
     ///   with one SHA-1 would have to be made and Apple to sign one of them, which it does no longer.

@@ -39,7 +39,7 @@ public struct P256PrivateKey: Sendable {
         try handle.rawSignature(overDigest: digest, width: 32)
     }
 
-    /// The same in DER, which JWS does not use; for tests of what must be rejected and for other protocols.
+    /// Signs in DER, which JWS does not use; for tests of what must be rejected and for other protocols.
     public func derSignature(over bytes: [UInt8]) throws(OpenSSLFailure) -> [UInt8] {
         try handle.derSignature(overDigest: SHA256Hash.digest(bytes))
     }

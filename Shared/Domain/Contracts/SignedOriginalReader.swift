@@ -18,7 +18,7 @@ struct SignedOriginalReader {
         return text
     }
 
-    /// As ``SignedOriginal/document()``.
+    /// Reads what ``SignedOriginal/document()`` returns.
     mutating func document(depth: Int) throws(SignedOriginal.Damage) -> [UInt8] {
         guard depth < SignedOriginalFormat.deepest else {
             throw SignedOriginal.Damage(description: "the stored original is nested too deeply")

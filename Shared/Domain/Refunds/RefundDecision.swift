@@ -50,7 +50,7 @@ extension RefundPolicy {
         return .answer(RefundAnswer(preference, about: subject), rule: rule.name)
     }
 
-    /// The same for a transaction on every machine and at every time.
+    /// Whether a transaction is held out: the same on every machine and at every time.
     package static func isHeldOut(_ transactionId: String, percentage: Int) -> Bool {
         guard percentage > 0 else { return false }
         let number = SHA256Hash.digest(Array(transactionId.utf8)).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

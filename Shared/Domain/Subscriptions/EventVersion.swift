@@ -15,7 +15,7 @@ public struct EventVersion: Sendable, Hashable, Comparable {
         self.notificationUUID = notificationUUID
     }
 
-    /// By date, then by uuid.
+    /// Orders by date, then by uuid.
     public static func < (left: Self, right: Self) -> Bool {
         guard left.signedDate == right.signedDate else { return left.signedDate < right.signedDate }
         return left.notificationUUID.uuidString < right.notificationUUID.uuidString

@@ -72,8 +72,8 @@ extension Subscription {
         return renewalOfProduct?.autoRenewStatus == false ? .expired : .overdue
     }
 
-    /// Of a renewal that was refunded before it began: what Apple's status says since of the period before. Nil where the status is
-    /// about the refund.
+    /// The state of a renewal that was refunded before it began: what Apple's status says since of the period before. Nil where the
+    /// status is about the refund.
     private func stateBeforeRevokedPeriod(at moment: Date) -> SubscriptionState? {
         guard let transaction, let revokedAt = transaction.revokedAt, revokedAt <= transaction.beginning,
             let statusVersion, statusVersion.signedDate >= revokedAt

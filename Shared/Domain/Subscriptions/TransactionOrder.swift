@@ -34,7 +34,7 @@ public struct TransactionOrder: Sendable, Comparable {
         self.version = version
     }
 
-    /// By purchase, then transaction id (the longer is the greater, being a number), then version.
+    /// Orders by purchase, then transaction id (the longer is the greater, being a number), then version.
     public static func < (left: Self, right: Self) -> Bool {
         guard left.purchase == right.purchase else { return left.purchase < right.purchase }
         guard left.signedDate == right.signedDate else { return left.signedDate < right.signedDate }

@@ -60,7 +60,8 @@ extension Subscription {
             < TransactionOrder(transaction, version: version, in: key.environment)
     }
 
-    /// By its own `signedDate`, because Apple may sign a notification again around an older renewal info.
+    /// Whether a renewal info supersedes the known one, by its own `signedDate`, because Apple may sign a notification
+    /// again around an older renewal info.
     private func isSuperseded(by renewal: RenewalFacts, version: EventVersion) -> Bool {
         guard let known = self.renewal, let knownVersion = renewalVersion else { return true }
         guard renewal.signedDate == known.signedDate else { return renewal.signedDate > known.signedDate }

@@ -206,7 +206,7 @@ public actor Consumer {
         return try opened().client.watermarks(partitions, timeout: patience)
     }
 
-    /// The same from the last fetch, for lag without a request; nil before the first fetch.
+    /// The watermarks as of the last fetch, for lag without a request; nil before the first fetch.
     public func knownWatermarks(_ partition: TopicPartition) throws -> Watermarks? {
         try opened().knownWatermarks(partition)
     }

@@ -44,7 +44,7 @@ public actor KafkaAdmin {
     /// Every topic and its number of partitions.
     public func topics() throws -> [String: Int] { try handle.topics(timeout: patience) }
 
-    /// As the cluster names them; whether they are reachable is another question.
+    /// The brokers' addresses as the cluster names them; whether they are reachable is another question.
     func brokerAddresses() throws -> [BrokerState] { try handle.brokers(timeout: patience) }
 
     /// The named topics, with their settings where the broker reports them. Those that do not exist are left out.

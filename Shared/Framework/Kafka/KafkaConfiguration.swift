@@ -14,7 +14,7 @@ public struct KafkaConfiguration: Sendable, Hashable {
         self.overrides = overrides
     }
 
-    /// The same with these settings where the operator has set nothing.
+    /// This configuration with these settings where the operator has set nothing.
     public func preferring(_ settings: [String: String]) -> KafkaConfiguration {
         KafkaConfiguration(bootstrapServers: bootstrapServers, overrides: settings.merging(overrides) { $1 })
     }

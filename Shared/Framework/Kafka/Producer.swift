@@ -101,7 +101,7 @@ public final class Producer: Sendable {
         if let first = try await deliver(records).min(by: { $0.key < $1.key }) { throw first.value }
     }
 
-    /// The same, and returns which records are written, so that those need not be sent again.
+    /// Sends records and returns which are written, so that those need not be sent again.
     ///
     /// A record that cannot be enqueued stops the batch, so that fewer are repeated when it is sent again.
     /// - Returns: the results of the records that are not confirmed, by their place in the batch; a few of those may be

@@ -16,7 +16,7 @@ public struct TopicPartition: Sendable, Hashable, Comparable, CustomStringConver
         (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
     }
 
-    /// By topic, then by number.
+    /// Orders by topic, then by number.
     public static func < (left: Self, right: Self) -> Bool {
         (left.topic, left.partition) < (right.topic, right.partition)
     }

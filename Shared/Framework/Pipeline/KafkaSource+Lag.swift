@@ -11,7 +11,7 @@ extension KafkaSource {
         var seconds: Double
     }
 
-    /// Of every assigned partition; the current batch counts as not settled.
+    /// The lag of every assigned partition; the current batch counts as not settled.
     /// - Parameter askingBroker: asks for the end of every partition. Otherwise the last fetch is used, except where
     ///   there was none yet.
     func lag(now: Date, askingBroker: Bool = false) async throws -> [Lag] {

@@ -43,7 +43,7 @@ public struct Row: Sendable {
         try optional(at: try position(of: column), as: type)
     }
 
-    /// By position, counted from 0: for loops over very many rows.
+    /// A column by position, counted from 0: for loops over very many rows.
     public func value<Value: PostgresValue>(
         at position: Int, as type: Value.Type = Value.self
     ) throws(PostgresError) -> Value {
@@ -53,7 +53,7 @@ public struct Row: Sendable {
         return value
     }
 
-    /// By position, counted from 0.
+    /// A column by position, counted from 0.
     public func optional<Value: PostgresValue>(
         at position: Int, as type: Value.Type = Value.self
     ) throws(PostgresError) -> Value? {

@@ -27,7 +27,7 @@ enum TermsFile {
         return lines
     }
 
-    /// Without white space at its ends, and the mark with which some programs begin a file.
+    /// A field without white space at its ends, and the mark with which some programs begin a file.
     private static func trimmed(_ field: Substring) -> String {
         let isKept = { (scalar: Unicode.Scalar) in !scalar.properties.isWhitespace && scalar != "\u{feff}" }
         let scalars = field.unicodeScalars

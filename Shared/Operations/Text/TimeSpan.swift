@@ -10,6 +10,6 @@ package enum TimeSpan {
         }
     }
 
-    /// Of an age, which is never negative.
+    /// The text of an age, which is never negative.
     package static func age(_ seconds: Double) -> String { text(seconds: Int(max(0, seconds))) }
 }

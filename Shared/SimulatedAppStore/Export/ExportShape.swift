@@ -99,7 +99,7 @@ enum ExportShape: String, Sendable, CaseIterable {
         return fields
     }
 
-    /// In UTC, to the second, as both have it.
+    /// A date in UTC, to the second, as both have it.
     private static func time(_ date: Date) -> String {
         let text = date.formatted(.iso8601)
         return text.replacing("T", with: " ").replacing("Z", with: "")

@@ -10,7 +10,7 @@ struct Pace: Sendable {
     /// - Parameter rate: per second; 0 or less is unlimited.
     init(rate: Double) { interval = rate > 0 ? .seconds(1 / rate) : nil }
 
-    /// Nil if a delivery may begin now, else when.
+    /// When a delivery may begin; nil if now.
     func wait(at instant: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard interval != nil, let slot, slot > instant else { return nil }
         return slot

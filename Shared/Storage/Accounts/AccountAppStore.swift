@@ -72,7 +72,7 @@ package struct AccountAppStore: Sendable {
     /// Begins an identity that is a digest.
     package static let digestPrefix = "sha256:"
 
-    /// In place of a purchase.
+    /// The key of an identity, in place of a purchase's.
     private static func key(of identity: String, in environment: StoreEnvironment) -> SubscriptionKey {
         SubscriptionKey(environment: environment, originalTransactionId: TransferStore.appPrefix + identity)
     }

@@ -84,7 +84,7 @@ struct AppTransactionUploads: Sendable {
         }
     }
 
-    /// The same without locks.
+    /// Reads the same rows without locks.
     static func read(
         _ identities: [String], of account: UUID? = nil, _ app: CoverageStore.App, in transaction: PostgresTransaction
     ) throws -> [Upload] {

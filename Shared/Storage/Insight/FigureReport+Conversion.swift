@@ -113,7 +113,7 @@ extension FigureReport {
         return report
     }
 
-    /// Nil where the currency of the row lacks a rate.
+    /// The row in another currency; nil where its own lacks a rate.
     private static func converted(_ row: Row, to currency: String, by rates: FigureReportStore.Rates) -> Row? {
         guard let own = row.currency, own != currency else { return row }
         var converted = row

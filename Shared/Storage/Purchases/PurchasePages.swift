@@ -18,7 +18,7 @@ package struct PurchasePages: Sendable {
         ).map { row in try TimelineRow.read(row) }
     }
 
-    /// In Apple's order.
+    /// The notifications in Apple's order.
     /// - Parameter uuid: the last one of the page before; nil for the first page.
     package func notifications(
         of key: SubscriptionKey, after uuid: UUID?, limit: Int

@@ -186,7 +186,7 @@ public struct UploadClaim: Sendable {
             appAccountToken: appAccountToken.lowercasedText, evidence: evidence, since: since)
     }
 
-    /// Nil where the upload is no restore, or nothing would move.
+    /// What a restore would move; nil where the upload is none, or nothing would.
     fileprivate func restore(
         of purchase: StatePreview.Purchase, _ accounts: [AppleAccount], _ inputs: OwnershipInputs
     ) -> TransferStore.Transfer? {

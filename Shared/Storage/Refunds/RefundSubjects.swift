@@ -17,7 +17,7 @@ enum RefundSubjects {
         command(keys, knownAt: keys.map { _ in .distantFuture })
     }
 
-    /// In the order of the keys; nil for a transaction without a request by then.
+    /// The subjects in the order of the keys; nil for a transaction without a request by then.
     static func subjects(_ rows: Rows) throws -> [RefundSubject?] {
         try rows.map { row in
             guard let requestedAt = try row.optional("requested_at", as: Date.self) else { return nil }

@@ -3,7 +3,7 @@ import Foundation
 /// Moments as exports write them: `2026-01-31 12:00:00.25`, `2026-01-31T12:00:00Z`, `2026-01-31T13:00:00+01:00`, `2026-01-31`; in UTC where
 /// no other zone is named. Without the parsers of Foundation, which take longer than everything else of a record. Pure.
 enum FileDate {
-    /// Nil where the text is no such moment, or names no day of the calendar.
+    /// The moment that a text names; nil where it is no such moment, or names no day of the calendar.
     static func date(_ text: String) -> Date? {
         var reader = Reader(rest: Array(text.utf8)[...])
         guard let year = reader.number(digits: 4), reader.take("-"), let month = reader.number(digits: 2),

@@ -71,7 +71,7 @@ struct ReceiptContents: Sendable, Hashable {
         return attributes
     }
 
-    /// Nil where it is empty.
+    /// The text of an attribute; nil where it is empty.
     private static func text(_ bytes: ArraySlice<UInt8>) throws(ReceiptFault) -> String? {
         let element = try BERElement(bytes)
         guard [BERElement.Tag.text, BERElement.Tag.asciiText].contains(element.tag),
@@ -82,7 +82,7 @@ struct ReceiptContents: Sendable, Hashable {
 }
 
 extension BERElement {
-    /// Of a sequence.
+    /// The members of a sequence.
     func members(atLeast count: Int, _ place: String) throws(ReceiptFault) -> [BERElement] {
         guard tag == Tag.sequence else { throw .malformed("\(place) is no sequence") }
         let members = try elements()

@@ -106,7 +106,7 @@ private struct KeyEntry {
 
     init(_ entry: JSONValue) { self.entry = entry }
 
-    /// Nil where something is wrong.
+    /// The next key of the file; nil where something is wrong.
     mutating func key(privateKey: (String) -> String?) -> (bundleId: String, APIKey)? {
         guard entry.kind == .object else {
             problems.append("it has to be an object")

@@ -56,7 +56,7 @@ private struct AppEntry {
 
     private mutating func complain(_ sentence: String) { problems.append("app \(number): \(sentence)") }
 
-    /// Nil where something is wrong.
+    /// The next app of the file; nil where something is wrong.
     mutating func app() -> AcceptedApp? {
         guard entry.kind == .object else {
             complain("it has to be an object")

@@ -12,7 +12,7 @@ extension AppStoreServerAPI {
         try await sendConsumptionInformation(transactionId, body: request.json, version: 2)
     }
 
-    /// The same with a body that was made before, byte for byte. Version 1 of the endpoint takes answers about purchases by Advanced
+    /// Sends a body that was made before, byte for byte. Version 1 of the endpoint takes answers about purchases by Advanced
     /// Commerce, which version 2 rejects.
     ///
     /// <https://developer.apple.com/documentation/appstoreserverapi/send-consumption-information-v1>

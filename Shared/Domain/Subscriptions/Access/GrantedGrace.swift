@@ -30,7 +30,7 @@ extension AccessScheduleBuilder {
         }
     }
 
-    /// Nil where it gives no access.
+    /// The access of a grace period; nil where it gives none.
     private func granted(_ grace: GracePeriod, beside paid: [PaidPeriod]) -> GrantedGrace? {
         let due = grace.periodEndsAt
         // G2: what was charged since, and what begins at the end of the period or later, takes its place.

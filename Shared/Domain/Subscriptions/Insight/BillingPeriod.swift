@@ -74,7 +74,7 @@ package struct BillingPeriod: Sendable, Hashable, Comparable, CustomStringConver
         return (product + factor.1 / 2) / factor.1
     }
 
-    /// By length.
+    /// Orders by length.
     package static func < (left: Self, right: Self) -> Bool { left.hours < right.hours }
 
     /// The average length, seconds. Outside of production Apple counts a month in five minutes and a week in three.

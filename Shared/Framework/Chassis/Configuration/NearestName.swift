@@ -1,6 +1,6 @@
 /// The declared name that an operator probably meant.
 public enum NearestName {
-    /// Nil if no name is similar enough.
+    /// The candidate that is nearest to a name; nil if none is similar enough.
     public static func of(_ name: String, among candidates: [String]) -> String? {
         let nearest = candidates.map { (candidate: $0, distance: distance(name, $0)) }
             .min { ($0.distance, $0.candidate) < ($1.distance, $1.candidate) }

@@ -7,7 +7,7 @@ extension PostgresElement where Self: PostgresValue {
         for element in elements { try bytes.appendElement(element) }
     }
 
-    /// Nil where the bytes are no such array.
+    /// Decodes an array; nil where the bytes are none of this type.
     public static func readArray(_ bytes: ArraySlice<UInt8>) -> [Self]? {
         guard let spans = bytes.arrayElements(of: postgresType) else { return nil }
         var elements: [Self] = []
@@ -31,7 +31,7 @@ extension Optional: PostgresElement where Wrapped: PostgresValue & PostgresEleme
         for element in elements { try bytes.appendElement(element) }
     }
 
-    /// Nil where the bytes are no such array.
+    /// Decodes an array; nil where the bytes are none of this type.
     public static func readArray(_ bytes: ArraySlice<UInt8>) -> [Wrapped?]? {
         guard let spans = bytes.arrayElements(of: Wrapped.postgresType) else { return nil }
         var elements: [Wrapped?] = []
@@ -58,7 +58,7 @@ extension UInt8: PostgresElement {
         bytes.append(contentsOf: elements)
     }
 
-    /// Nil where the bytes are no such array.
+    /// Decodes an array; nil where the bytes are none of this type.
     public static func readArray(_ bytes: ArraySlice<UInt8>) -> [UInt8]? { Array(bytes) }
 }
 

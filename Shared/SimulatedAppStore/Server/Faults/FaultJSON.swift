@@ -42,7 +42,7 @@ extension ServerFault {
         return number
     }
 
-    /// As it is read, with the requests that are left.
+    /// Writes the fault as it is read, with the requests that are left.
     func write(to json: inout JSONWriter) {
         json.member("fault", kind.rawValue)
         if let endpoint { json.member("endpoint", endpoint.rawValue) }

@@ -9,7 +9,7 @@ enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Nil where the text is not such a date.
+    /// The moment that a header names; nil where the text is not such a date.
     static func date(_ text: String?) -> Date? {
         guard let text else { return nil }
         let words = text.split(separator: " ")
