@@ -27,7 +27,6 @@ public actor Consumer {
     private var topics: [String] = []
     private var handle: ConsumerHandle?
     private var state = TurnState()
-    private var paused: [TopicPartition] = []
     /// How often partitions were revoked since the start: state kept about them before is invalid.
     public private(set) var revocations = 0
     /// The error that librdkafka reported and retries by itself; nil once a record came.
@@ -60,17 +59,16 @@ public actor Consumer {
 
     /// Waits for an event, then takes what else is there, up to the limit and to ``turnBytes``.
     ///
-    /// Must be called more often than `max.poll.interval.ms` (5 minutes), or `keepAlive` instead: otherwise the member
-    /// is removed from the group.
+    /// Must be called more often than `max.poll.interval.ms` (5 minutes): otherwise the member is removed from the
+    /// group.
     /// - Throws: `KafkaError` for what librdkafka does not retry by itself; the consumer stays usable unless the meaning is
     ///   `fatal`.
     public func turn(limit: Int, wait: Duration) throws -> ConsumerTurn {
         let handle = try opened()
-        try resume(handle)
-        var records = state.takeHeld(limit: limit)
-        var bytes = records.reduce(0) { $0 + $1.value.count }
+        var records: [ConsumerRecord] = []
+        var bytes = 0
         let end = ContinuousClock.now + wait
-        if records.isEmpty, let turn = try state.next() { return turn }
+        if let turn = try state.next() { return turn }
         while records.count < max(limit, 1), bytes < Self.turnBytes, !state.isRebalancing {
             let mayWait = records.isEmpty && !state.isFailing
             guard let occurrence = handle.poll(within: mayWait ? end - .now : .zero) else {
@@ -90,31 +88,10 @@ public actor Consumer {
         return try state.next() ?? .idle
     }
 
-    /// Stays in the group while the caller cannot take records, as during a database's outage: reading pauses until the
-    /// next turn.
-    /// - Returns: false if a rebalance waits: the current batch is about to belong to another member; take the next turn.
-    @discardableResult
-    public func keepAlive() throws -> Bool {
-        let handle = try opened()
-        if paused.isEmpty, !state.isRebalancing {
-            let partitions = try handle.assignment()
-            if !partitions.isEmpty { try handle.setPaused(true, partitions) }
-            paused = partitions
-        }
-        switch handle.poll(within: .zero) {
-        case .record(let record): state.hold(record)
-        case .some(let occurrence):
-            if let event = event(of: occurrence) { state.postpone(event) }
-        case nil: break
-        }
-        return !state.isRebalancing
-    }
-
     /// Takes partitions, each at its position: the answer to `assigned`, with all of its partitions.
     /// - Parameter positions: offsets, or `TopicPartitionOffset.beginning`, `.end`, `.committed`.
     public func assign(_ positions: [TopicPartitionOffset]) throws {
         try opened().assign(positions)
-        paused = []
         state.answered()
     }
 
@@ -122,7 +99,6 @@ public actor Consumer {
     public func unassign() throws {
         revocations += 1
         try opened().assign(nil)
-        paused = []
         state.answered()
     }
 
@@ -134,7 +110,6 @@ public actor Consumer {
         close(deadline: .seconds(5))
         let opened = try ConsumerHandle(settings: settings, logger: logger)
         handle = opened
-        paused = []
         lastError = nil
         revocations += 1
         if !topics.isEmpty { try opened.subscribe(to: topics) }
@@ -172,15 +147,6 @@ public actor Consumer {
     public func commit(_ offsets: [TopicPartitionOffset], patience: Duration = .seconds(10)) throws {
         guard !offsets.isEmpty else { return }
         try opened().commit(offsets, timeout: patience)
-    }
-
-    /// Continues at another position and drops what was polled ahead. Only in assigned partitions: right after `assign`
-    /// it may throw `retry`, so give the position to `assign` then.
-    public func seek(_ positions: [TopicPartitionOffset]) throws {
-        guard !positions.isEmpty else { return }
-        let handle = try opened()
-        try handle.seek(positions, timeout: Self.patience)
-        state.forget(Set(positions.map(\.topicPartition)))
     }
 
     /// The group's committed positions, nil where there is none; in the order asked.
@@ -244,12 +210,6 @@ public actor Consumer {
     private func opened() throws -> ConsumerHandle {
         guard let handle else { throw KafkaError.closed("consumer") }
         return handle
-    }
-
-    private func resume(_ handle: ConsumerHandle) throws {
-        guard !paused.isEmpty else { return }
-        try handle.setPaused(false, paused)
-        paused = []
     }
 
     /// The error that the caller must handle; nil for what is handled here.

@@ -1,4 +1,4 @@
-/// What a consumer has polled and not returned yet. No I/O.
+/// What a consumer has polled beside records and not returned yet. No I/O.
 struct TurnState {
     /// Postponed because records were polled before it.
     enum Deferred {
@@ -10,13 +10,9 @@ struct TurnState {
         }
     }
 
-    /// Polled while the caller wanted none; the first records of the next turn.
-    private(set) var held: [ConsumerRecord] = []
     private var deferred: [Deferred] = []
     /// Returned and not answered yet.
     private var unanswered: ConsumerTurn?
-
-    mutating func hold(_ record: ConsumerRecord) { held.append(record) }
 
     /// The same error of several partitions is postponed once.
     mutating func postpone(_ event: Deferred) {
@@ -32,13 +28,6 @@ struct TurnState {
         unanswered != nil || deferred.contains { if case .turn = $0 { true } else { false } }
     }
 
-    /// Records held, up to a limit, before everything else.
-    mutating func takeHeld(limit: Int) -> [ConsumerRecord] {
-        let taken = Array(held.prefix(limit))
-        held.removeFirst(taken.count)
-        return taken
-    }
-
     /// A rebalance that waits for its answer, or what was postponed; nil if polling may continue.
     mutating func next() throws -> ConsumerTurn? {
         if let unanswered { return unanswered }
@@ -52,14 +41,6 @@ struct TurnState {
         }
     }
 
-    /// The caller has taken or returned partitions: what was read for the assignment before is invalid.
-    mutating func answered() {
-        unanswered = nil
-        held = []
-    }
-
-    /// The caller seeks in these partitions: what was prefetched is invalid.
-    mutating func forget(_ partitions: Set<TopicPartition>) {
-        held.removeAll { partitions.contains($0.topicPartition) }
-    }
+    /// The caller has taken or returned partitions.
+    mutating func answered() { unanswered = nil }
 }

@@ -123,33 +123,6 @@ final class ConsumerHandle {
         }
     }
 
-    func seek(_ positions: [TopicPartitionOffset], timeout: Duration) throws {
-        let list = PartitionList(positions)
-        let error = client.withPointer { client in
-            list.withPointer { rd_kafka_seek_partitions(client, $0, timeout.wholeMilliseconds) }
-        }
-        if let error {
-            defer { rd_kafka_error_destroy(error) }
-            throw KafkaError(
-                rd_kafka_error_code(error), doing: "seek",
-                detail: rd_kafka_error_string(error).map(String.init(cString:)))
-        }
-        try list.throwFirstError(doing: "seek the position")
-    }
-
-    /// Paused partitions deliver nothing, and what was prefetched is dropped and read again after `resume`.
-    func setPaused(_ isPaused: Bool, _ partitions: [TopicPartition]) throws {
-        let list = PartitionList(partitions)
-        try KafkaError.check(
-            client.withPointer { client in
-                list.withPointer { list in
-                    isPaused ? rd_kafka_pause_partitions(client, list) : rd_kafka_resume_partitions(client, list)
-                }
-            },
-            doing: isPaused ? "pause" : "resume")
-        try list.throwFirstError(doing: isPaused ? "pause reading" : "resume reading")
-    }
-
     /// What the client knows without a request; nil before the first fetch of the partition.
     func knownWatermarks(_ partition: TopicPartition) -> (low: Int64, high: Int64)? {
         var low: Int64 = 0

@@ -54,7 +54,7 @@ import Testing
         #expect(try await consumer.turn(limit: 10, wait: .milliseconds(100)) == .idle)
     }
 
-    /// As where a settlement was fenced because a rebalance waits: the source seeks, and at once returns all partitions.
+    /// As where a settlement was fenced because a rebalance waits: the source assigns again, and at once returns all partitions.
     /// librdkafka up to 2.15 asserts that a partition it stops was not stopped already, which ends the process.
     @Test func `Consumer may return partitions right after taking them`() async throws {
         let cluster = try Cluster()
@@ -102,7 +102,6 @@ import Testing
         let expected = ConsumerTurn.assigned((0..<2).map { TopicPartition(topic: topic, partition: $0) })
         #expect(turn == expected)
         #expect(try await consumer.turn(limit: 10, wait: .zero) == expected)
-        #expect(try await consumer.keepAlive() == false)
         try await consumer.assign((0..<2).map { TopicPartitionOffset(topic: topic, partition: $0, offset: 0) })
         #expect(try await consumer.records(10).count == 10)
         await consumer.close(deadline: .seconds(30))
@@ -198,31 +197,6 @@ import Testing
         }
     }
 
-    @Test func `Consumer reads again from the position that it seeks`() async throws {
-        let cluster = try Cluster()
-        let topic = try await cluster.topic()
-        try await fill(cluster, topic, 20)
-        let consumer = try cluster.consumer()
-        #expect(try await consumer.records(20, of: topic, from: 0).last?.offset == 19)
-        try await consumer.seek([TopicPartitionOffset(topic: topic, partition: 0, offset: 5)])
-        #expect(try await consumer.records(15).map(\.offset) == Array(5..<20))
-        try await consumer.seek([])
-    }
-
-    @Test func `Consumer that stays in its group loses and repeats nothing`() async throws {
-        let cluster = try Cluster()
-        let topic = try await cluster.topic()
-        try await fill(cluster, topic, 300)
-        let consumer = try cluster.consumer()
-        try await consumer.assign([TopicPartitionOffset(topic: topic, partition: 0, offset: 0)])
-        var offsets: [Int64] = []
-        while offsets.count < 300 {
-            offsets += try await consumer.records(1, limit: 7).map(\.offset)
-            for _ in 0..<3 { #expect(try await consumer.keepAlive()) }
-        }
-        #expect(offsets == Array(0..<300))
-    }
-
     @Test func `Consumer reports a position beyond the end as lost and does not skip`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
@@ -266,7 +240,6 @@ import Testing
         #expect(await consumer.close(deadline: .seconds(30)))
         #expect(await consumer.close(deadline: .zero))
         #expect(try await failure { _ = try await consumer.turn(limit: 1, wait: .zero) }.meaning == .fatal)
-        #expect(try await failure { _ = try await consumer.keepAlive() }.meaning == .fatal)
     }
 
     @Test func `Consumer has the project's settings`() async throws {
