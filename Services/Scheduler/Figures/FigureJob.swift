@@ -6,6 +6,8 @@ import struct Foundation.Date
 struct FigureJob: Sendable {
     let store: FigureStore
     let now: @Sendable () -> Date
+    /// Purchases of one batch.
+    var limit = 500
 
     /// Batches of one turn, so that the first computation of all purchases is many turns, between which the lease and the liveness probe
     /// see that the job works.
@@ -14,7 +16,7 @@ struct FigureJob: Sendable {
     func turn() async throws {
         for _ in 0..<Self.batches {
             try Task.checkCancellation()
-            guard try await store.update(at: now()) else { return }
+            guard try await store.update(limit: limit, at: now()) else { return }
         }
     }
 }

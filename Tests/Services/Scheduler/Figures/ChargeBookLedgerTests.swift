@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
-    func `Monthly revenue by the book is that of the figures at a thousand moments, in any order of arrival`(
+    func `Monthly revenue by the book is that of the figures at a thousand moments, in any order, with the job killed`(
         seed: UInt64
     ) async throws {
         let events = Self.events(2500, seed: seed)
@@ -42,19 +42,41 @@ import Testing
         #expect(books.count > 50 && books.values.contains { !$0.book.refunds.isEmpty })
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
-            let (ledger, figures) = (LedgerStore(connection), FigureStore(connection))
+            let ledger = LedgerStore(connection)
+            try await connection.run(unsafeScript: Self.killing)
+            var doomed = database
+            doomed.applicationName = "doomed"
+            let jobs = Jobs(
+                healthy: FigureStore(connection), other: FigureStore(TestDatabase.connection(database)),
+                doomed: FigureStore(TestDatabase.connection(doomed)))
             var generator = SeededGenerator(state: seed)
             let entries = events.compactMap { Self.entry($0) }.shuffled(using: &generator)
-            var next = 0
+            var (next, kills) = (0, 0)
             while next < entries.count {
                 let end = min(entries.count, next + Int.random(in: 1...200, using: &generator))
                 _ = try await ledger.apply(Array(entries[next..<end]), moving: [], recordedAt: Self.now)
                 next = end
                 // Computed while half of it has arrived, too.
                 guard Bool.random(using: &generator) else { continue }
-                _ = try await figures.update(limit: Int.random(in: 1...50, using: &generator), at: Self.now)
+                guard
+                    try await jobs.turn(
+                        Int.random(in: 0..<6, using: &generator), limit: Int.random(in: 1...20, using: &generator))
+                else { continue }
+                // What was rolled back is in no figure, and what waits counts as its figures say.
+                kills += 1
+                let found = try await FigureCheck(connection).differences(before: Self.today)
+                #expect(found == [])
             }
-            while try await figures.update(at: Self.now) {}
+            // Computed once more, which changes nothing. Each turn ends at its first kill, and the next one goes on from there.
+            try await connection.run(
+                unsafeScript: """
+                    insert into insight_change (environment, original_transaction_id)
+                    select environment, original_transaction_id from subscription
+                    on conflict do nothing
+                    """)
+            while try await jobs.turn(5, limit: 5) { kills += 1 }
+            #expect(kills > 3)
+            while try await jobs.healthy.update(at: Self.now) {}
             let movements = try await Self.movements(connection)
             #expect(movements.count > 100)
             var earning = 0
@@ -71,6 +93,73 @@ import Testing
             await connection.close()
         }
     }
+
+    /// The job, on connections of processes that end in different ways.
+    private struct Jobs {
+        let healthy: FigureStore
+        /// Of another process.
+        let other: FigureStore
+        /// The server ends its session within some transactions.
+        let doomed: FigureStore
+
+        /// One turn of the job.
+        /// - Parameters:
+        ///   - kind: 0: whole; 1: cancelled before the next batch; 2: by two processes at once, of which one lost the lease; else: by one that
+        ///     is killed now and then.
+        ///   - limit: purchases of one batch.
+        /// - Returns: whether it was killed.
+        func turn(_ kind: Int, limit: Int) async throws -> Bool {
+            switch kind {
+            case 0: try await Self.job(healthy, limit).turn()
+            case 1:
+                let job = Task { try await Self.job(healthy, limit).turn() }
+                job.cancel()
+                _ = await job.result
+            case 2:
+                async let former: Void = Self.job(other, limit).turn()
+                try await Self.job(healthy, limit).turn()
+                try await former
+            default:
+                do {
+                    try await Self.job(doomed, limit).turn()
+                } catch let error as PostgresError where [.connectionLost, .commitUnknown].contains(error.meaning) {
+                    return true
+                }
+            }
+            return false
+        }
+
+        private static func job(_ store: FigureStore, _ limit: Int) -> FigureJob {
+            FigureJob(store: store, now: { ChargeBookLedgerTests.now }, limit: limit)
+        }
+    }
+
+    /// Has the server end the session that computes figures at every 29th statement that writes one of them. A sequence counts on when a
+    /// transaction is rolled back, so the places differ.
+    private static let killing =
+        """
+        create sequence statements_of_the_doomed;
+        create function end_the_doomed() returns trigger language plpgsql as $$
+        begin
+            if current_setting('application_name') = 'doomed' and nextval('statements_of_the_doomed') % 29 = 0 then
+                perform pg_terminate_backend(pg_backend_pid());
+            end if;
+            return null;
+        end
+        $$;
+
+        """
+        + written.map { table in
+            """
+            create trigger end_the_doomed after insert or update or delete on \(table)
+                for each statement execute function end_the_doomed();
+
+            """
+        }.joined()
+    /// The tables that the job writes.
+    private static let written = [
+        "insight_change", "insight_purchase", "mrr_movement", "insight_day", "insight_month", "insight_position",
+    ]
 
     private static func events(_ count: Int, seed: UInt64) -> [EventPayload] {
         var population = Population(
