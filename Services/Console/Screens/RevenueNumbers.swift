@@ -33,10 +33,11 @@ struct RevenueNumbers: Sendable {
     ) async throws -> RevenueNumbers {
         var answers: [FigureReport.Name: Answer] = [:]
         for name in reports {
-            var asked = try FigureQuestion(
-                name, in: app.environment, of: [app.bundleId], currency: name.isConvertible ? reporting : nil, at: now
-            ).query
             // Of churn only purchases are shown, which add up over currencies.
+            let isConverted = name.isConvertible && name != .churn
+            var asked = try FigureQuestion(
+                name, in: app.environment, of: [app.bundleId], currency: isConverted ? reporting : nil, at: now
+            ).query
             if name == .churn { asked.dimensions = [] }
             answers[name] = Answer(query: asked, report: try await FigureReportStore(connection).report(asked))
         }

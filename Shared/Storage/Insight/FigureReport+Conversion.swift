@@ -8,6 +8,11 @@ extension FigureReportStore {
         var conversion: FigureReport.Conversion
         /// Rates in trillionths, by the moment before which they are the newest, and by currency.
         var before: [Date: [String: Int64]]
+
+        /// Trillionths; nil where there is none.
+        func rate(of currency: String, before moment: Date) -> Int64? {
+            currency == conversion.currency ? ExchangeRate.whole : before[moment]?[currency]
+        }
     }
 
     /// The rates by which a report is converted; nil where nothing is.

@@ -13,8 +13,8 @@ package struct FigureReport: Sendable, Equatable {
         /// Whether its rows need what was added up since the beginning.
         var isLevel: Bool { self == .mrr || self == .movements || self == .churn }
 
-        /// True where its amounts can be converted to one currency. Churn is a share of the revenue of each currency.
-        package var isConvertible: Bool { hasAmounts && self != .churn }
+        /// True where its amounts can be converted to one currency.
+        package var isConvertible: Bool { hasAmounts }
 
         fileprivate var kinds: [String] {
             switch self {
@@ -82,6 +82,9 @@ package struct FigureReport: Sendable, Equatable {
 
         /// True where charges are read with the rates and taxes of their days.
         var isOfDailyCharges: Bool { name == .proceeds || name == .revenue && reportingCurrency != nil }
+
+        /// True where its rows are converted once they are computed. Churn is computed from converted amounts.
+        var isConvertedByRow: Bool { reportingCurrency != nil && (name == .mrr || name == .movements) }
 
         /// What is added up for it.
         var kinds: [String] {

@@ -4,14 +4,14 @@ import Subscriptions
 extension FigureReportStore {
     /// Computes the rows of a report from sums, each of which is looked at once. No I/O.
     struct Table {
-        private let query: FigureReport.Query
+        let query: FigureReport.Query
         private let asOf: Date?
         private let limit: Int
-        private let spans: [Span]
+        let spans: [Span]
         private(set) var rows: [FigureReport.Row] = []
 
         /// The time of a row.
-        private struct Span {
+        struct Span {
             var days: Range<Date>
             var isComplete: Bool
         }
@@ -36,7 +36,7 @@ extension FigureReportStore {
         }
 
         /// The sums of each span by cell. Sums are by calendar month; the first span may begin within one.
-        private func grouped(_ sums: [Sum]) -> [[Cell: [Sum]]] {
+        func grouped(_ sums: [Sum]) -> [[Cell: [Sum]]] {
             var groups = [[Cell: [Sum]]](repeating: [:], count: spans.count)
             for sum in sums {
                 guard let start = sum.start, let place = place(of: max(start, query.days.lowerBound)) else { continue }
@@ -55,11 +55,11 @@ extension FigureReportStore {
             return low < spans.count && spans[low].days.contains(moment) ? low : nil
         }
 
-        private static func sorted(_ cells: some Sequence<Cell>) -> [Cell] {
+        static func sorted(_ cells: some Sequence<Cell>) -> [Cell] {
             cells.sorted { $0.lexicographicallyPrecedes($1) }
         }
 
-        private mutating func add(
+        mutating func add(
             _ span: Span, _ cell: Cell, _ values: [(name: String, value: FigureReport.Value)]
         ) throws {
             guard rows.count < limit else { throw FigureReport.TooLarge(limit: limit) }
@@ -71,7 +71,7 @@ extension FigureReportStore {
         }
 
         /// What each cell earns before the first span, and what moves in each.
-        private struct Level {
+        struct Level {
             var amount: Int64 = 0
             var revenueCatAmount: Int64 = 0
             var purchases: Int64 = 0
@@ -88,7 +88,7 @@ extension FigureReportStore {
             }
         }
 
-        private mutating func eachLevel(
+        mutating func eachLevel(
             _ sums: [Sum], _ body: (inout Table, Int, Cell, Level, Level, [Sum]) throws -> Void
         ) throws {
             var levels: [Cell: Level] = [:]
@@ -130,32 +130,6 @@ extension FigureReportStore {
                         + kinds.map { kind in
                             ("\(kind.rawValue)Count", .count(of(kind).reduce(0) { $0 + $1.count }))
                         })
-            }
-        }
-
-        /// - Parameters:
-        ///   - cut: rows whose losses are in `lost`; those of the others are among the sums.
-        mutating func addChurn(_ sums: [Sum], cut: [Range<Date>], lost: [Sum]) throws {
-            let (cut, lost) = (Set(cut), grouped(lost))
-            let dimensions = query.dimensions.reduce(into: RevenueDimensions()) { $0.formUnion($1.ofCell) }
-            try eachLevel(sums) { table, place, cell, before, after, moved in
-                let losses =
-                    cut.contains(table.spans[place].days)
-                    ? lost[place][cell, default: []]
-                    : moved.filter { $0.kind.hasPrefix("lost") && RevenueLoss.counts($0.step, for: dimensions) }
-                let ended = losses.reduce(0) { $0 + $1.count }
-                let less = moved.filter { $0.kind == "churn" || $0.kind == "contraction" }.reduce(0) { $0 + $1.amount }
-                let more = moved.filter { $0.kind == "expansion" || $0.kind == "reactivation" }
-                    .reduce(0) { $0 + $1.amount }
-                try table.add(
-                    table.spans[place], cell,
-                    [
-                        ("purchasesAtStart", .count(before.purchases)), ("lostPurchases", .count(ended)),
-                        ("customerChurn", .share(Self.share(ended, of: before.purchases))),
-                        ("startAmount", .amount(before.amount)), ("lostAmount", .amount(-less)),
-                        ("revenueChurn", .share(Self.share(-less, of: before.amount))),
-                        ("netRevenueChurn", .share(Self.share(-less - more, of: before.amount))),
-                    ])
             }
         }
 
@@ -274,24 +248,10 @@ extension FigureReportStore {
             }
         }
 
-        private static func place(of dimension: Dimension) -> Int { Dimension.allCases.firstIndex(of: dimension) ?? 0 }
+        static func place(of dimension: Dimension) -> Int { Dimension.allCases.firstIndex(of: dimension) ?? 0 }
 
-        private static func share(_ part: Int64, of whole: Int64) -> Double? {
+        static func share(_ part: Int64, of whole: Int64) -> Double? {
             whole > 0 ? Double(part) / Double(whole) : nil
-        }
-    }
-}
-
-extension FigureReport.Dimension {
-    /// Nothing for the app, which a purchase never leaves.
-    fileprivate var ofCell: RevenueDimensions {
-        switch self {
-        case .app: []
-        case .product: .product
-        case .storefront: .storefront
-        case .currency: .currency
-        case .period: .period
-        case .offer: .offer
         }
     }
 }

@@ -52,21 +52,27 @@ package struct FigureReportStore: Sendable {
         ]
         // Losses are held for whole days and months; those of a row that is cut are looked up in the movements of its time.
         let cut = query.name == .churn ? query.cutSpans(at: asOf) : []
-        commands += cut.map { span in
-            Command(
-                isOfApps ? Self.lost.ofApps : Self.lost.all,
-                all: [
-                    query.environment.rawValue, query.bundleIds, span.lowerBound, span.upperBound,
-                    query.interval.rawValue, dimensions, Int64(limit) + 1,
-                ])
+        let told =
+            query.reportingCurrency == nil
+            ? [query.dimensions] : [query.dimensions, query.dimensions.subtracting([.currency])]
+        commands += told.flatMap { told in
+            cut.map { span in
+                Command(
+                    isOfApps ? Self.lost.ofApps : Self.lost.all,
+                    all: [
+                        query.environment.rawValue, query.bundleIds, span.lowerBound, span.upperBound,
+                        query.interval.rawValue, told.map(\.rawValue), Int64(limit) + 1,
+                    ])
+            }
         }
         let rows = try await connection.pipeline(commands)
         guard rows.dropFirst().allSatisfy({ $0.count <= limit }) else { throw FigureReport.TooLarge(limit: limit) }
+        let lost = try rows.dropFirst(2).map { rows in try rows.map { row in try Sum(row) } }
         return Reading(
             query: query, limit: limit, asOf: asOf, rates: try await rates(query, asOf: asOf),
             complete: Set(try rows[0].map { row in try row.value("day", as: Date.self) }),
             sums: try rows[1].map { row in try Sum(row) }, cut: cut,
-            lost: try rows.dropFirst(2).flatMap { lost in try lost.map { row in try Sum(row) } })
+            lost: Array(lost.prefix(cut.count).joined()), lostInAny: Array(lost.dropFirst(cut.count).joined()))
     }
 
     /// Sums that were read, of which a report is computed without a connection.
@@ -82,6 +88,8 @@ package struct FigureReportStore: Sendable {
         /// Rows of the report about churn whose losses are not among the sums.
         let cut: [Range<Date>]
         let lost: [Sum]
+        /// The same where currencies are not told apart; none where nothing is converted.
+        let lostInAny: [Sum]
 
         /// - Throws: ``FigureReport/TooLarge``, `CancellationError`.
         package func report() throws -> FigureReport {
@@ -89,14 +97,14 @@ package struct FigureReportStore: Sendable {
             switch query.name {
             case .mrr: try table.addRevenue(sums)
             case .movements: try table.addMovements(sums)
-            case .churn: try table.addChurn(sums, cut: cut, lost: lost)
+            case .churn: try table.addChurn(sums, cut: cut, lost: lost, lostInAny: lostInAny, rates: rates)
             case .retention: try table.addRetention(sums)
             case .trials: try table.addTrials(sums)
             case .revenue: try table.addCharges(sums)
             case .proceeds: try table.addProceeds(sums)
             }
             let report = FigureReport(name: query.name, asOf: asOf, rows: table.rows, conversion: rates?.conversion)
-            guard let rates, !query.isOfDailyCharges else { return report }
+            guard let rates, query.isConvertedByRow else { return report }
             return report.converted(by: rates)
         }
     }

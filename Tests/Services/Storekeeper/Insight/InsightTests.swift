@@ -109,7 +109,7 @@ import Testing
                     2026-01-01,2026-02-01,no,USD,23.800,0.000,3.800,3.000,17.000,0.000
                     """, "\(shown.errorOutput)")
             #expect(shown.errorOutput.contains("No rate of BRL"))
-            for (report, currency) in [("trials", "USD"), ("churn", "USD"), ("mrr", "usd")] {
+            for (report, currency) in [("trials", "USD"), ("retention", "USD"), ("mrr", "usd")] {
                 #expect(await run("show", report, "--currency", currency).code == 64)
             }
             let audit = await CommandOutcome.of(["audit"], environment: database.environment)

@@ -114,6 +114,75 @@ import Testing
         }
     }
 
+    /// Of three customers who pay euros one leaves, and one goes on in dollars, as another does all the time.
+    private static let leaving = [
+        row("EUR", "DEU", "new", "2026-01-10", 10_000, purchases: 1),
+        row("EUR", "DEU", "new", "2026-01-11", 10_000, purchases: 1),
+        row("EUR", "DEU", "new", "2026-01-12", 10_000, purchases: 1),
+        row("USD", "USA", "new", "2026-01-10", 5_000, purchases: 1),
+        row("EUR", "DEU", "churn", "2026-02-10", -10_000, purchases: -1),
+        row("EUR", "DEU", "contraction", "2026-02-15", -10_000, purchases: -1),
+        row("USD", "USA", "expansion", "2026-02-15", 12_000, purchases: 1),
+        row("EUR", "DEU", "lostInMonth", "2026-02-01", 0, step: -1),
+        // Lost where currencies or storefronts are told apart.
+        row("EUR", "DEU", "lostInMonth", "2026-02-01", 0, step: Int(Int32(bitPattern: 0xFAFA_FAFA))),
+    ]
+
+    /// The same as movements, of which losses in a part of a month are counted.
+    private static let movements: [String] =
+        ([
+            ("1", "2026-02-10", "churn", "EUR", "DEU", -10_000, -1),
+            ("2", "2026-02-15", "contraction", "EUR", "DEU", -10_000, -1),
+            ("2", "2026-02-15", "expansion", "USD", "USA", 12_000, 1),
+        ] as [(String, String, String, String, String, Int, Int)]).map { movement in
+            let (purchase, day, kind, currency, storefront, amount, purchases) = movement
+            return
+                "('\(day) 10:00Z', \(amount), \(amount), 'Production', \(purchases), 'a', '\(purchase)', '\(purchase)', "
+                + "'\(kind)', '\(currency)', 'gold', '\(storefront)', 'P1M', '')"
+        }
+
+    @Test func `Churn is converted by the rate of the day before the row, and a change of the currency is no loss`()
+        async throws
+    {
+        let rates: [(String, String, Int64)] = [
+            ("EUR", "2026-01-30", 1_100_000_000_000), ("EUR", "2026-02-27", 2_000_000_000_000),
+        ]
+        try await Self.use(Self.leaving, rates: rates) { store, connection async throws in
+            try await connection.run(
+                unsafeScript: """
+                    insert into mrr_movement (at, amount, revenuecat_amount, environment, purchases, bundle_id, original_transaction_id,
+                        transaction_id, kind, currency, product_id, storefront, period, offer)
+                    values \(Self.movements.joined(separator: ", "))
+                    """)
+            // A whole month, and one that is cut.
+            for from in ["2026-02-01", "2026-02-05"] {
+                #expect(
+                    try await Self.lines(.churn, store, in: nil, from: from).lines == [
+                        "02 EUR 3 2 0.667 30000 20000 0.667 0.667", "02 USD 1 0 0.000 5000 0 0.000 -2.400",
+                    ])
+                let found = try await Self.lines(.churn, store, in: "USD", from: from)
+                #expect(found.lines == ["02 USD 4 1 0.250 38000 22000 0.579 0.263"])
+                #expect(found.report.conversion?.currency == "USD" && found.report.unconvertedCurrencies == [])
+            }
+            // Where another currency has no rate, the customer who changed the currency is lost, too.
+            let reals = Self.row("BRL", "BRA", "new", "2026-01-20", 7_000, purchases: 1)
+            try await connection.run(
+                unsafeScript: """
+                    insert into insight_day (amount, revenuecat_amount, purchases, count, day, step, environment, bundle_id, kind,
+                        currency, product_id, storefront, period, offer)
+                    values \(reals)
+                    """)
+            for from in ["2026-02-01", "2026-02-05"] {
+                let found = try await Self.lines(.churn, store, in: "USD", from: from)
+                #expect(
+                    found.lines == [
+                        "02 BRL 1 0 0.000 7000 0 0.000 0.000", "02 USD 4 2 0.500 38000 22000 0.579 0.263",
+                    ])
+                #expect(found.report.unconvertedCurrencies == ["BRL"])
+            }
+        }
+    }
+
     @Test func `A rate counts for the six days after its own, and no longer`() async throws {
         let rows = [Self.row("EUR", "DEU", "new", "2026-01-02", 10_000, purchases: 1)]
         try await Self.use(rows, rates: [("EUR", "2026-01-10", 1_000_000_000_001)]) { store, _ async throws in
