@@ -123,7 +123,7 @@ extension FigureReportStore {
                     sum(count) as count, sum(sign * tax) as tax, sum(sign * round((amount - tax) * percent / 100)) as commission,
                     sum(case when rate is null then sign * amount else 0 end) as untaxed
                 from taxed
-                group by 1, 2, \(cellNames)
+                group by 1, 2, 3, 4, 5, 6, 7, 8
             )
             select span, figure.kind, 0::bigint as step, \(cellNames), sum(figure.amount)::bigint as amount,
                 0::bigint as revenuecat_amount, 0::bigint as purchases, sum(figure.count)::bigint as count
