@@ -38,8 +38,12 @@ public enum TestDatabase {
         PostgresConnection(configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
+    /// On a busy machine neither a connection nor the rows that a test begins with are there within the seconds of a service.
     private static func configuration(url: String) -> PostgresConfiguration {
-        PostgresConfiguration(url: url, applicationName: "storekeeper-tests")
+        var configuration = PostgresConfiguration(
+            url: url, applicationName: "storekeeper-tests", connectTimeout: .seconds(60))
+        configuration.answerTimeout = .hangLimit
+        return configuration
     }
 
     private static let serverURL = Task {

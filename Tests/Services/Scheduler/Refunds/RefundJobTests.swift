@@ -116,7 +116,8 @@ import Testing
                 try await Self.repeatRequests(of: asked, fixture, at: clock.now)
             }
             try await Self.job(fixture, clock).turn()
-            #expect(ids.map { fixture.answers.bodies(about: $0).count } == ids.map { _ in 1 })
+            // An attempt that the client has given up may still arrive after the errors: then Apple gets the same body twice.
+            #expect(ids.map { Set(fixture.answers.bodies(about: $0)).count } == ids.map { _ in 1 })
             #expect(try await RefundDecisionStore(fixture.connection).nextDue() == nil)
         }
     }
