@@ -38,10 +38,13 @@ public enum TestDatabase {
         PostgresConnection(configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    /// On a busy machine neither a connection nor the rows that a test begins with are there within the seconds of a service.
+    /// On a busy machine a connection, the rows that a test begins with, and what it does while it holds a lock take more than the
+    /// seconds of a service.
     private static func configuration(url: String) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(
-            url: url, applicationName: "storekeeper-tests", connectTimeout: .seconds(60))
+            url: url, applicationName: "storekeeper-tests", connectTimeout: .seconds(60),
+            statementTimeout: .seconds(300),
+            lockTimeout: .seconds(60), idleInTransactionTimeout: .seconds(300))
         configuration.answerTimeout = .hangLimit
         return configuration
     }
