@@ -96,7 +96,7 @@ struct SimulatedApple: Sendable {
         var request = HTTPClientRequest(url: control.address + "/simulator/faults")
         request.method = .POST
         request.body = .bytes(Array(json.utf8))
-        let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+        let answer = try await HTTPClient.shared.execute(request, timeout: .minutes(10))
         guard (200...299).contains(answer.status.code) else {
             throw CommandError(String(buffer: try await answer.body.collect(upTo: 1 << 16)))
         }
@@ -122,7 +122,7 @@ struct SimulatedApple: Sendable {
         }
         var request = HTTPClientRequest(url: control.address + "/simulator/keys/\(plan.apiKey.keyId)")
         request.method = .DELETE
-        let answer = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+        let answer = try await HTTPClient.shared.execute(request, timeout: .minutes(10))
         guard answer.status == .ok else { throw CommandError("the simulator revokes no key: \(answer.status)") }
     }
 
