@@ -82,25 +82,16 @@ public enum TestDatabase {
         patient.lockTimeout = nil
         let connection = connection(patient)
         let deadline = ContinuousClock.now.advanced(by: .hangLimit)
-        while let error = try await remainingSessions(sql, connection) {
-            if ContinuousClock.now > deadline { throw error }
+        while true {
+            do throws(PostgresError) {
+                try await connection.run(unsafeScript: sql)
+                break
+            } catch {
+                // A session that was told to end is still there after the five seconds for which the server waits, as on a busy machine.
+                guard error.sqlState == "55006", ContinuousClock.now < deadline else { throw error }
+            }
         }
         await connection.close()
-    }
-
-    /// Runs `sql`.
-    /// - Returns: the error where sessions of the database are still there after five seconds, for which the server waits until
-    ///   those that it told to end have ended: too short on a busy machine.
-    private static func remainingSessions(
-        _ sql: String, _ connection: PostgresConnection
-    ) async throws(PostgresError) -> PostgresError? {
-        do {
-            try await connection.run(unsafeScript: sql)
-            return nil
-        } catch {
-            guard error.sqlState == "55006" else { throw error }
-            return error
-        }
     }
 }
 

@@ -234,10 +234,9 @@ import Testing
     /// Drops a month, retrying where a lock is held.
     private static func drop(_ name: String, _ connection: PostgresConnection) async throws -> Bool {
         while true {
-            do {
+            do throws(PostgresError) {
                 return try await connection.execute(RetentionStore.drop, name)[0].value("is_done")
             } catch {
-                // With `catch … where`, Swift 6.3.1 fails to compile.
                 guard error.sqlState == "55P03" else { throw error }
             }
         }
