@@ -75,6 +75,21 @@ insert into erased_purchase (environment, original_transaction_id)
 select distinct environment, unnest(detached_purchases)
 from erased_account;
 
+-- Whether another transaction has held a lock on a table for a while, as a dump does. False where the owner may not see when other
+-- transactions began. No role may call it.
+create function is_held_longer(asked regclass, than interval) returns boolean
+language sql stable security definer
+set search_path from current
+begin atomic
+    select exists (
+        select
+        from pg_locks held
+        join pg_stat_activity session on session.pid = held.pid
+        where held.locktype = 'relation' and held.relation = asked and held.granted and held.pid <> pg_backend_pid()
+            and held.database = (select oid from pg_database where datname = current_database())
+            and session.backend_type = 'client backend' and session.xact_start < clock_timestamp() - than);
+end;
+
 -- As before, and keeps for the sweep whose account it was, notes the purchases of the account alone, and forgets whose credits they
 -- were and which requests restored.
 create or replace function erase_account(
@@ -95,6 +110,11 @@ begin
     -- The pipeline waits for the lock: an unknown account locks nothing. detach_account asks again, under the lock.
     if not is_account_known(asked_environment, asked_bundle_id, asked_account) then
         return;
+    end if;
+    -- Each attempt that waits for the lock has the pipeline wait behind it, and what has lasted so long does not end in time.
+    if is_held_longer('erased_account', interval '1 minute') then
+        raise exception 'another transaction, such as a dump, holds the table erased_account; erase the customer when it has ended'
+            using errcode = 'lock_not_available';
     end if;
     lock table erased_account in access exclusive mode;
     concerned := purchases_of_account(asked_environment, asked_bundle_id, asked_account);

@@ -653,6 +653,24 @@ import Testing
         }
     }
 
+    /// An erasure is refused at once where a transaction has held its table for a minute: each attempt would hold up the pipeline.
+    @Test func `A table that another transaction holds is known by how long it does`() async throws {
+        try await LedgerStoreTests.use { connection, database async throws in
+            func isHeld(longerThan interval: String) async throws -> Bool {
+                let asked = "select is_held_longer('erased_account', interval '\(interval)') as is_held"
+                return try await connection.execute(Statement(unsafeSQL: asked))[0].value("is_held")
+            }
+            let dump = TestDatabase.connection(database)
+            try await dump.run(unsafeScript: "begin; lock table customer in access share mode")
+            #expect(try await !isHeld(longerThan: "0"))
+            try await dump.run(unsafeScript: "lock table erased_account in access share mode")
+            #expect(try await isHeld(longerThan: "0"))
+            #expect(try await !isHeld(longerThan: "1 hour"))
+            try await dump.run(unsafeScript: "rollback")
+            #expect(try await !isHeld(longerThan: "0"))
+        }
+    }
+
     @Test func `Whether an account is known is read by indexes by account`() async throws {
         try await LedgerStoreTests.use { connection, _ async throws in
             try await connection.run(
