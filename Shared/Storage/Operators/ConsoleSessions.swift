@@ -85,8 +85,11 @@ package struct ConsoleSessions: Sendable {
     package func endAll(
         of name: String, at now: Date, audit: OperatorAction
     ) async throws -> (sessions: Int, links: Int) {
-        let row = try await connection.execute(
-            Self.endAll, name, now, audit.actor, audit.operation, audit.subject, audit.reason)[0]
+        // A session that begins meanwhile has the row of its link: the next statement sees it.
+        let row = try await connection.pipeline([
+            Command(Self.lockLinks, name),
+            Command(Self.endAll, name, now, audit.actor, audit.operation, audit.subject, audit.reason),
+        ])[1][0]
         return (Int(try row.value("sessions", as: Int64.self)), Int(try row.value("links", as: Int64.self)))
     }
 
@@ -107,8 +110,8 @@ package struct ConsoleSessions: Sendable {
     }
 
     static let statements = [
-        insertLink, begin, beginAttempt, find, end, signedIn, endAll, forgetLinks, forgetSessions, forgetSelections,
-        secret,
+        insertLink, begin, beginAttempt, find, end, signedIn, lockLinks, endAll, forgetLinks, forgetSessions,
+        forgetSelections, secret,
     ]
 
     private static let insertLink = Statement(
@@ -174,6 +177,16 @@ package struct ConsoleSessions: Sendable {
         group by name, role
         order by name, role
         limit 500
+        """)
+
+    private static let lockLinks = Statement(
+        "console-link-lock",
+        """
+        select 1 as one
+        from console_login
+        where name = $1::text and used_at is null
+        order by created_at
+        for update
         """)
 
     private static let endAll = Statement(
