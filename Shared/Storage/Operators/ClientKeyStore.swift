@@ -100,6 +100,7 @@ package struct ClientKeyStore: Sendable {
         select key_id, last_used_at
         from unnest($1::uuid[], $2::timestamptz[]) as given (key_id, last_used_at)
         where exists (select from api_key where id = given.key_id)
+        order by key_id
         on conflict (key_id) do update
         set last_used_at = excluded.last_used_at
         where held.last_used_at < excluded.last_used_at
