@@ -2,7 +2,7 @@
 struct Count: Sendable {
     private var tally = Tally()
     private var latencies = Latencies()
-    private var access: [String: [String]] = [:]
+    private var access: [String: (periods: [String], age: EventPayload.Age)] = [:]
     /// Number of purchases whose expected access is reported at the end.
     private let reportedPurchases: Int
 
@@ -15,8 +15,14 @@ struct Count: Sendable {
             let purchase = pending.event.purchase
         else { return }
         let name = "\(pending.event.app.environment.rawValue) \(purchase.originalTransactionId)"
-        guard access[name] != nil || access.count < reportedPurchases else { return }
-        access[name] = periods.map { $0.sentence(in: pending.event.app.bundleId) }
+        let age = pending.event.age
+        if let known = access[name] {
+            // An older event that is sent later.
+            guard known.age < age else { return }
+        } else {
+            guard access.count < reportedPurchases else { return }
+        }
+        access[name] = (periods.map { $0.sentence(in: pending.event.app.bundleId) }, age)
     }
 
     mutating func end(_ delivery: NotificationDelivery, _ answer: Answer, _ consequence: Outbox.Consequence) {
@@ -48,7 +54,7 @@ struct Count: Sendable {
 
     func tally(unfinished: Int, duration: Duration) -> Tally {
         var tally = tally
-        if reportedPurchases > 0 { tally.expectedAccess = access }
+        if reportedPurchases > 0 { tally.expectedAccess = access.mapValues(\.periods) }
         tally.unfinished = unfinished
         tally.seconds = duration.milliseconds / 1000
         tally.perSecond = tally.seconds > 0 ? Double(tally.deliveries) / tally.seconds : 0

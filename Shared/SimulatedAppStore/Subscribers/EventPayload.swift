@@ -35,3 +35,25 @@ struct EventPayload: Sendable, Equatable {
     /// The book of its purchase, where the event changed it; nil for what another customer pays.
     var book: ChargeBook?
 }
+
+extension EventPayload {
+    /// The age of an event: notifications of one purchase may be sent in another order.
+    ///
+    /// Two events of one moment are ordered by uuid: arbitrary, but the same in whatever order they come.
+    struct Age: Sendable, Comparable {
+        let signedDate: Date
+        private let uuid: UUID
+
+        fileprivate init(_ event: EventPayload) {
+            signedDate = event.signedDate
+            uuid = event.uuid
+        }
+
+        static func < (left: Self, right: Self) -> Bool {
+            guard left.signedDate == right.signedDate else { return left.signedDate < right.signedDate }
+            return left.uuid.uuidString < right.uuid.uuidString
+        }
+    }
+
+    var age: Age { Age(self) }
+}

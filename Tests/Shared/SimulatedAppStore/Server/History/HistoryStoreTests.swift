@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SimulatedAppStore
@@ -54,6 +55,44 @@ import Testing
         let subscriber = historyStore.withHistory(of: SimulatorFixture.production) { $0.subscriber(story.id) }
         #expect(subscriber?.newest == refund)
         #expect(subscriber?.transactions.map(\.purchase) == [try #require(refund.purchase)])
+    }
+
+    @Test func `Events of a purchase give the same history and the same export in whatever order they are noted`()
+        throws
+    {
+        var story = PurchaseFixture()
+        var events = [story.next(.subscribe), story.next(.turnRenewalOff), story.next(.turnRenewalOn)]
+        events += [story.next(.upgrade, product: Product.subscriptions[4]), story.next(.requestRefund)]
+        events += [story.next(.refund), story.next(.resubscribe), story.next(.turnRenewalOff)]
+        // Two events of one millisecond.
+        var twin = events[6]
+        twin.uuid = try #require(UUID(uuidString: "00000000-0000-0000-0000-000000000000"))
+        twin.access = []
+        events.append(twin)
+        let inOrder = try noted(events)
+        #expect(inOrder.transactions.map(\.purchase.isUpgraded) == [true, false, false])
+        #expect(inOrder.access.last?.transactionId == inOrder.transactions.last?.purchase.transactionId)
+        for seed in 1...50 {
+            var random = SeededGenerator(state: UInt64(seed))
+            let shuffled = try noted(events.shuffled(using: &random))
+            #expect(shuffled.newest == inOrder.newest, "\(seed)")
+            #expect(shuffled.transactions.map(\.purchase) == inOrder.transactions.map(\.purchase), "\(seed)")
+            #expect(shuffled.access == inOrder.access, "\(seed)")
+            #expect(try export(of: shuffled) == export(of: inOrder), "\(seed)")
+        }
+    }
+
+    private func noted(_ events: [EventPayload]) throws -> Subscriber {
+        let historyStore = HistoryStore(limit: 50)
+        for event in events { historyStore.note(event) }
+        let id = try #require(events[0].purchase?.originalTransactionId)
+        return try #require(historyStore.withHistory(of: SimulatorFixture.production) { $0.subscriber(id) })
+    }
+
+    private func export(of subscriber: Subscriber) throws -> [ExportedRecord] {
+        ExportedRecord.records(
+            of: subscriber.transactions.map(\.purchase), for: try #require(subscriber.newest.customer),
+            subscriber.access)
     }
 
     @Test func `Clock that is set back does not break the order`() throws {
