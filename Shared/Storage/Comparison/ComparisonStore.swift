@@ -9,6 +9,13 @@ package struct ComparisonStore: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
+    /// Another run of the same file began since, or its comparison was deleted.
+    package struct Superseded: Error, CustomStringConvertible {
+        package var description: String {
+            "another comparison of the same file began meanwhile, and counts instead of this one"
+        }
+    }
+
     /// Begins a comparison. What an interrupted one of the same file left is deleted; a finished one stays until this one is.
     /// - Parameter action: its row of the audit log.
     package func begin(_ comparison: Comparison, audit action: OperatorAction) async throws {
@@ -24,24 +31,28 @@ package struct ComparisonStore: Sendable {
     }
 
     /// Adds differences to a comparison that runs.
+    /// - Throws: ``Superseded``.
     package func add(_ differences: [ComparisonDifference], to comparison: UUID) async throws {
         guard !differences.isEmpty else { return }
-        _ = try await connection.execute(
+        let stored = try await connection.execute(
             Self.insertDifferences, comparison, differences.map(\.customerId), differences.map(\.account),
             differences.map(\.entitlement), differences.map(\.ours.hasAccess), differences.map(\.ours.until),
             differences.map(\.others.hasAccess), differences.map(\.others.until), differences.map(\.cause.rawValue),
             differences.map(\.reason), differences.map(\.purchase), differences.map(\.notificationUUID),
             differences.map { $0.line.map(Int64.init) })
+        guard stored.affected == differences.count else { throw Superseded() }
     }
 
-    /// Finishes a comparison, in place of an earlier one of the same file.
+    /// Finishes a comparison, in place of an earlier one of the same file, in one transaction.
+    /// - Throws: ``Superseded``; then the earlier one stays.
     package func finish(_ comparison: Comparison, at now: Date) async throws {
         let counts = String(decoding: try JSONEncoder().encode(comparison.counts), as: UTF8.self)
-        _ = try await connection.pipeline([
+        let results = try await connection.pipeline([
             Command(
                 Self.deleteFinished, comparison.environment.rawValue, comparison.bundleId, comparison.source,
                 comparison.takenAt, comparison.id), Command(Self.finish, comparison.id, now, counts),
         ])
+        guard results[1].affected == 1 else { throw Superseded() }
     }
 
     /// Finished comparisons, the oldest moment first.
@@ -173,6 +184,7 @@ extension ComparisonStore {
             with ordinality as given (
                 customer_id, app_account_token, entitlement, is_ours, ours_until, is_others, other_until, cause,
                 ours_reason, original_transaction_id, notification_uuid, line, place)
+        where exists (select from comparison where id = $1::uuid and finished_at is null)
         order by place
         """)
 
@@ -181,12 +193,17 @@ extension ComparisonStore {
         """
         delete from comparison
         where environment = $1::text::store_environment and bundle_id = $2::text and source = $3::text
-            and taken_at = $4::timestamptz and finished_at is not null and id <> $5::uuid
+            and taken_at = $4::timestamptz and finished_at is not null
+            and exists (select from comparison where id = $5::uuid and finished_at is null)
         """)
 
     private static let finish = Statement(
         "comparison-finish",
-        "update comparison set finished_at = $2::timestamptz, counts = $3::text::jsonb where id = $1::uuid")
+        """
+        update comparison
+        set finished_at = $2::timestamptz, counts = $3::text::jsonb
+        where id = $1::uuid and finished_at is null
+        """)
 
     private static let columns = """
         id, environment::text as environment, bundle_id, source, taken_at, started_at, finished_at, counts::text as counts

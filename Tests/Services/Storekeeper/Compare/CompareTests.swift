@@ -1,4 +1,5 @@
 import Contracts
+import Development
 import Foundation
 import Operations
 import Postgres
@@ -187,6 +188,87 @@ import Testing
             #expect(try Self.numbers(bad)["invalid"] == 1)
             let after = try await Self.everything(connection)
             #expect(after.count == before.count && !after.contains { $0.contains("half") })
+        }
+    }
+
+    @Test func `A killed run leaves nothing that counts, and the next run nothing of it`() async throws {
+        let ledger = ComparedLedger.withAllCauses()
+        try await Self.use(ledger) { database, connection, directory in
+            let file = directory.path("export.csv")
+            func report() async -> CommandOutcome {
+                await Self.run(database, "report", "--days", "1", now: ComparedLedger.at(1))
+            }
+            try await Self.killWhileItStores(file, database)
+            let rows = try await Self.everything(connection)
+            #expect(!rows.isEmpty, "it began")
+            #expect(await report().text.contains("not compared"))
+            #expect(await Self.run(database, "list").errorOutput.contains("no comparison"))
+            let again = await Self.run(database, directory.path(""), "--ask", "0")
+            #expect(again.text.contains("3 unexplained"), "a directory: \(again.errorOutput)")
+            let finished = try await Self.everything(connection).sorted()
+            #expect(finished.count == 1 + ledger.expected.count)
+            #expect(await report().text.contains("3 differences unexplained"))
+            // Once there is a result, it stays until another run is finished.
+            try await Self.killWhileItStores(file, database)
+            #expect(Set(finished).isSubset(of: try await Self.everything(connection)))
+            #expect(await report().text.contains("3 differences unexplained"))
+            _ = await Self.run(database, file, "--ask", "0")
+            #expect(try await Self.everything(connection).count == finished.count)
+        }
+    }
+
+    /// Runs the program until it waits to store the differences that it found, and kills it.
+    private static func killWhileItStores(_ file: String, _ database: PostgresConfiguration) async throws {
+        let holder = TestDatabase.connection(database)
+        try await holder.run(unsafeScript: "begin; lock table comparison_difference in exclusive mode")
+        let process = Process()
+        process.executableURL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+            .appending(path: "storekeeper")
+        process.arguments = ["compare", file, "--app", ComparedLedger.app, "--ask", "0"]
+        process.environment = database.environment.merging(["USER": "olga"]) { $1 }
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        let (ended, end) = AsyncStream<Int32>.makeStream()
+        process.terminationHandler = { process in
+            end.yield(process.terminationStatus)
+            end.finish()
+        }
+        try process.start()
+        _ = try await TestDatabase.blockedBackends(asking: TestDatabase.connection(database))
+        kill(process.processIdentifier, SIGKILL)
+        #expect(await ended.first { _ in true } == SIGKILL)
+        try await holder.run(unsafeScript: "rollback")
+        await holder.close()
+    }
+
+    @Test func `Of two runs of a file the one that began last counts, and the other one says so`() async throws {
+        try await TestDatabase.use { database async throws in
+            let store = ComparisonStore(TestDatabase.connection(database))
+            func begin() async throws -> Comparison {
+                let comparison = Comparison(
+                    id: UUID(), environment: .production, bundleId: Self.app.bundleId, source: "revenueCat",
+                    takenAt: ComparedLedger.moment, startedAt: ComparedLedger.now)
+                try await store.begin(
+                    comparison,
+                    audit: OperatorAction(
+                        actedAt: ComparedLedger.now, actor: "ann", operation: "compare", subject: "a file", reason: nil)
+                )
+                return comparison
+            }
+            let difference = ComparisonDifference(
+                customerId: "user", account: nil, entitlement: "pro", ours: .init(hasAccess: true, until: nil),
+                others: .init(hasAccess: false, until: nil), cause: .unexplained)
+            let (first, second) = (try await begin(), try await begin())
+            await #expect(throws: ComparisonStore.Superseded.self) { try await store.add([difference], to: first.id) }
+            try await store.add([difference], to: second.id)
+            try await store.finish(second, at: ComparedLedger.now)
+            await #expect(throws: ComparisonStore.Superseded.self) {
+                try await store.finish(first, at: ComparedLedger.now)
+            }
+            let finished = try await store.finished(
+                of: Self.app.bundleId, in: .production, within: .distantPastToFuture)
+            #expect(finished.map(\.id) == [second.id])
         }
     }
 
