@@ -12,7 +12,7 @@ extension StatePreview {
     package func lines(of account: UUID?, from moment: Date) -> [EntitlementStore.Line] {
         let named = purchases.filter(\.value.isNamed).map(\.key)
         let owner = account ?? .zero
-        let access = (account.map(served) ?? named).flatMap { key in
+        let access = (account.map(usable(by:)) ?? named).flatMap { key in
             purchases[key].map { purchase in
                 purchase.periods.filter { period in period.endsAt.map { $0 > moment } ?? true }
                     .map { purchase.line($0, owner) }

@@ -9,6 +9,7 @@ import Subscriptions
 import TestSupport
 import Testing
 
+@testable import Scheduler
 @testable import SimulatedAppStore
 
 /// Monthly revenue by the simulator's own book of charges is that of the figures, to the thousandth.
