@@ -1,6 +1,8 @@
 """Drives Deploy/checks/webhooks: PROGRAMS WORK CHANGES COMMAND THAT CRASHES POSTGRES …; with --receive, is one of the receivers."""
 import atexit
+import base64
 import collections
+import hashlib
 import http.server
 import json
 import os
@@ -12,7 +14,9 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
 
+# Of changes; one more gets Apple's notifications as Apple sent them.
 RECEIVERS = 20
 PURCHASES = 200
 
@@ -44,7 +48,12 @@ def receive(port, secret, library, log):
                 self.answer(400)
                 return
             event = json.loads(body)
-            if event["type"] != "webhook.test":
+            if "signedPayload" in event:
+                told = json.loads(base64.urlsafe_b64decode(event["signedPayload"].split(".")[1]))
+                milliseconds = time.time() * 1000 - told["toldAt"]
+                os.write(lines, (f"got {told['purchase']} {told['revision']} {headers['webhook-id']} false {milliseconds:.0f} "
+                                 f"{hashlib.sha256(body).hexdigest()}\n").encode())
+            elif event["type"] != "webhook.test":
                 data = event["data"]
                 assert int(headers["storekeeper-cursor"]) == data["sequence"]
                 milliseconds = time.time() * 1000 - data["appliedAt"]
@@ -84,8 +93,8 @@ def storekeeper(*arguments):
 
 
 def sql(text):
-    done = subprocess.run(["psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", os.environ["DATABASE_URL"], "-c", text],
-                          capture_output=True, text=True)
+    done = subprocess.run(["psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", os.environ["DATABASE_URL"]],
+                          input=text, capture_output=True, text=True)
     if done.returncode:
         raise ConnectionError(done.stderr)
     return done.stdout.strip()
@@ -109,9 +118,10 @@ class Child:
 
 
 class Receiver(Child):
-    def __init__(self, number):
-        self.port, self.log = free_port("127.0.0.1"), work / f"receiver-{number}.lines"
-        made = storekeeper("create", "--environment", "Production", "--url", f"http://127.0.0.1:{self.port}/hook")
+    def __init__(self, number, kind="changes"):
+        self.kind, self.port, self.log = kind, free_port("127.0.0.1"), work / f"receiver-{number}.lines"
+        made = storekeeper("create", "--environment", "Production", "--kind", kind,
+                           "--url", f"http://127.0.0.1:{self.port}/hook")
         self.endpoint, self.library = made["endpoint"], "svix" if number % 2 else "standardwebhooks"
         super().__init__(f"receiver-{number}", self.arguments(made["secret"]))
 
@@ -128,16 +138,33 @@ def sender(number):
 
 
 def insert(first, count, revisions):
-    """Changes as the state-updater would write them."""
-    rows = []
+    """Changes and the notifications of them, as the state-updater would write both."""
+    changes, notifications, payloads = [], [], []
     for number in range(first, first + count):
-        purchase = f"p{random.randrange(PURCHASES)}"
+        purchase, name = f"p{random.randrange(PURCHASES)}", str(uuid.uuid4())
         revisions[purchase] += 1
-        rows.append(f"(now(), now(), {revisions[purchase]}, 1, gen_random_uuid(), 'Production', true, '{purchase}', 'com.example.app',"
-                    " 'DID_RENEW', '[{\"fact\": \"status\", \"to\": \"1\"}]')")
-    sql("insert into timeline (occurred_at, applied_at, revision, status, notification_uuid, environment, has_access, "
-        f"original_transaction_id, bundle_id, event, changes) values "
-        f"{', '.join(rows)}; select pg_notify('storekeeper_outbox', '')")
+        revision = revisions[purchase]
+        told = {"purchase": purchase, "revision": revision, "toldAt": int(time.time() * 1000), "filler": random.randbytes(1000).hex()}
+        middle = base64.urlsafe_b64encode(json.dumps(told).encode()).decode().rstrip("=")
+        # Without padding, as Apple's.
+        while len(middle) % 4:
+            told["filler"] += "0"
+            middle = base64.urlsafe_b64encode(json.dumps(told).encode()).decode().rstrip("=")
+        original = f"e30.{middle}.c2ln"
+        bodies[name] = hashlib.sha256(f'{{"signedPayload":"{original}"}}'.encode()).hexdigest()
+        changes.append(f"(now(), now(), {revision}, 1, '{name}', 'Production', true, '{purchase}', 'com.example.app',"
+                       " 'DID_RENEW', '[{\"fact\": \"status\", \"to\": \"1\"}]')")
+        notifications.append(f"(now() + {revision} * interval '1 ms', now(), now(), {number}, '{name}', 'Production', 0, true, true, "
+                             f"false, false, 'webhook', 'DID_RENEW', 'com.example.app', '{purchase}')")
+        # The byte 0 says that the original follows as it was received.
+        payloads.append(f"(now(), '{name}', '{{}}', decode('00' || '{original.encode().hex()}', 'hex'), '{{}}')")
+    sql("begin; insert into timeline (occurred_at, applied_at, revision, status, notification_uuid, environment, has_access, "
+        f"original_transaction_id, bundle_id, event, changes) values {', '.join(changes)}; "
+        "insert into notification_payload (recorded_at, notification_uuid, decoded, signed_original, chains) "
+        f"values {', '.join(payloads)}; "
+        "insert into notification (signed_at, received_at, recorded_at, kafka_offset, notification_uuid, environment, "
+        "kafka_partition, has_advanced, is_lifecycle_event, is_revoked, has_added_seats, source, notification_type, bundle_id, "
+        f"original_transaction_id) values {', '.join(notifications)}; commit; select pg_notify('storekeeper_outbox', '')")
 
 
 def retried(body):
@@ -215,14 +242,16 @@ def waiting():
 
 signal.signal(signal.SIGTERM, lambda *_: sys.exit("webhooks: stopped"))
 random.seed(7)
-receivers = [Receiver(number) for number in range(RECEIVERS)]
+# The digest of the body that each notification is relayed with.
+bodies = {}
+receivers = [Receiver(number) for number in range(RECEIVERS)] + [Receiver(RECEIVERS, kind="apple")]
 senders = [sender(number) for number in range(2)]
 deadline = time.monotonic() + 60
-while sql("select count(*) from webhook_endpoint where state = 'active'") != str(RECEIVERS):
+while sql("select count(*) from webhook_endpoint where state = 'active'") != str(len(receivers)):
     if time.monotonic() > deadline:
         sys.exit("webhooks: the endpoints do not become active: " + sql("select string_agg(last_fault, '; ') from webhook_health"))
     time.sleep(0.2)
-say(f"{RECEIVERS} endpoints are active")
+say(f"{len(receivers)} endpoints are active")
 
 revisions = collections.Counter()
 if os.environ.get("DEAD_RECEIVERS"):
@@ -280,11 +309,14 @@ for receiver in receivers:
     problems += [f"{receiver.name} {' '.join(line)}" for line in lines if line[0] == "refused"][:3]
     got = [line for line in lines if line[0] == "got"]
     requests += len(got)
-    missing = expected - {line[3] for line in got}
+    wanted = {name.split("/")[0] for name in expected} if receiver.kind == "apple" else expected
+    missing = wanted - {line[3] for line in got}
     if missing:
-        problems.append(f"{receiver.name}: {len(missing)} of {len(expected)} changes are missing")
+        problems.append(f"{receiver.name}: {len(missing)} of {len(wanted)} are missing")
+    if receiver.kind == "apple":
+        problems += [f"{receiver.name}: other bytes of {line[3]}" for line in got if bodies.get(line[3]) != line[6]][:3]
     newest = collections.Counter()
-    for _, purchase, revision, name, _, _ in got:
+    for _, purchase, revision, *_ in got:
         if int(revision) < newest[purchase]:
             problems.append(f"{receiver.name}: {purchase} {revision} after {newest[purchase]}")
         newest[purchase] = max(newest[purchase], int(revision))
@@ -293,8 +325,8 @@ for problem in problems[:20]:
 if problems:
     sys.exit(1)
 seconds = time.monotonic() - begun
-say(f"each of {RECEIVERS} receivers has each of {len(expected)} changes, none reversed; {requests} requests, "
-    f"{requests - RECEIVERS * len(expected)} of them repeats, in {seconds:.0f} s")
+say(f"each of {RECEIVERS} receivers has each of {len(expected)} changes, and one each notification with Apple's bytes, none reversed; "
+    f"{requests} requests, {requests - len(receivers) * len(expected)} of them repeats, in {seconds:.0f} s")
 
 before = {line[3] for line in receivers[2].lines() if line[0] == "got"}
 count = storekeeper("replay", receivers[2].endpoint, "--from", "1h", "--yes")["replayed"]
