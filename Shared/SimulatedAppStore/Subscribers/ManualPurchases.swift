@@ -107,9 +107,11 @@ struct ManualPurchases: Sendable {
                 default: nil
                 }
             guard
-                let payload = purchase.apply(
+                var payload = purchase.apply(
                     event, at: moment, product: target, offer: offer, identities: &identities)
             else { continue }
+            // The end of the period is of this event, too.
+            if purchase.access != all[place].access { payload.access = purchase.access.periods }
             all[place] = purchase
             updateNextDate()
             return payload
