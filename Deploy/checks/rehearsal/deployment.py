@@ -377,6 +377,6 @@ class Deployment:
             "STOREKEEPER_ROOT_FILES": str(self.authority / "root.pem"), "STOREKEEPER_DEVELOPMENT_MODE": "true",
             "STOREKEEPER_APP_STORE_API_KEYS_FILE": str(self.authority / "api-keys.json"),
             "STOREKEEPER_APP_STORE_API_URL": f"http://127.0.0.1:{self.api_port}",
-            "STOREKEEPER_RECORD_KEYS_FILE": str(self.record_keys)}
+            "STOREKEEPER_RECORD_KEYS_FILE": str(self.record_keys), "STOREKEEPER_WEBHOOK_KEY_FILE": str(self.webhook_key)}
         return subprocess.run(
             [self.program("storekeeper"), *arguments], env=environment, capture_output=True, text=True)
