@@ -198,6 +198,8 @@ extension EndToEnd {
             "npx ": "a generator of clients",
             "openapi-": "generators of clients; Deploy/checks/examples runs the one for Python",
             "simulator run ": "another simulator; ServedRunTests starts it",
+            "storekeeper offsets begin":
+                "needs a broker that finds records by their time, and no services; OffsetsBeginTests",
             "storekeeper refunds answer": "decides before the policy does, which is faster here; OperationFacesTests",
             "storekeeper webhooks listen": "runs until it is stopped; Deploy/checks/examples receives by it",
             "Deploy/": "builds, tests or releases; .ci/run runs what a change has to pass",

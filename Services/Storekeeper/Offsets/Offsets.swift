@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// `storekeeper offsets`: the positions that the state-updater keeps in the database.
+/// `storekeeper offsets`: where the consumer groups continue.
 struct Offsets: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "offsets", abstract: "Delete the state-updater's stored Kafka offsets.",
-        discussion: "Example: storekeeper offsets reset --dry-run", subcommands: [OffsetsReset.self])
+        commandName: "offsets", abstract: "Set where consumer groups begin, or delete stored offsets.",
+        discussion: "Example: storekeeper offsets reset --dry-run", subcommands: [OffsetsBegin.self, OffsetsReset.self])
 }

@@ -67,7 +67,9 @@ public struct AccessRule: Sendable, Hashable {
             if isWatcher {
                 [
                     AccessRule(
-                        service: service.name, resource: .groups(prefix: "storekeeper."), operations: [.describe])
+                        service: service.name, resource: .groups(prefix: "storekeeper."),
+                        // Of the command line, for offsets begin.
+                        operations: service == .storekeeper ? [.describe, .read] : [.describe])
                 ]
             } else if Topics.all.contains(where: { $0.readers.contains(service) }) {
                 [AccessRule(service: service.name, resource: .groups(prefix: service.group), operations: [.read])]

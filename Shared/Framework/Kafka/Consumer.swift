@@ -1,6 +1,8 @@
 import Logging
 import Threads
 
+import struct Foundation.Date
+
 /// A member of a consumer group, on a thread of its own, which its calls may block.
 ///
 /// It decides nothing: rebalances are turns that the caller answers, so that the caller can look up positions in a database in
@@ -170,6 +172,17 @@ public actor Consumer {
     ) throws -> [Watermarks] {
         guard !partitions.isEmpty else { return [] }
         return try opened().client.watermarks(partitions, timeout: patience)
+    }
+
+    /// The offset of the first record of each partition that was written at a moment or later, by the records' timestamps; nil where there is
+    /// none. In the order asked.
+    public func offsets(
+        of partitions: [TopicPartition], since moment: Date, within patience: Duration = Consumer.patience
+    ) throws -> [Int64?] {
+        guard !partitions.isEmpty else { return [] }
+        // A negative time would be one of the protocol's special ones.
+        let milliseconds = max(0, Int64((moment.timeIntervalSince1970 * 1000).rounded(.up)))
+        return try opened().client.offsets(milliseconds, of: partitions, timeout: patience).map { $0 < 0 ? nil : $0 }
     }
 
     /// The watermarks as of the last fetch, for lag without a request; nil before the first fetch.

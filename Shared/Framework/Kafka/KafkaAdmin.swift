@@ -95,6 +95,9 @@ public actor KafkaAdmin {
     /// The cluster's id; positions belong to it.
     public func clusterId() throws -> String { try handle.client.clusterId(timeout: patience) }
 
+    /// Whether the group has members; nil where the brokers do not answer such questions, as the embedded one.
+    public func hasMembers(_ group: String) throws -> Bool? { try handle.hasMembers(group, timeout: patience) }
+
     /// The lag of a group in the topics, partition by partition, sorted. Topics that do not exist are left out.
     public func lag(group: String, topics: [String]) throws -> [PartitionLag] {
         let counts = try self.topics()

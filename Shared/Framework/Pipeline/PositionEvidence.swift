@@ -38,6 +38,9 @@ public struct PositionEvidence: Sendable, Hashable {
         self.restartedAt = restartedAt
     }
 
+    /// For a group that is to begin behind a record.
+    package init(endingWith record: ConsumerRecord) { self.init([Record(record)]) }
+
     /// The offset behind the last record that was read; the beginning where none was.
     var end: Int64 { records.last.map { $0.offset + 1 } ?? TopicPartitionOffset.beginning }
 

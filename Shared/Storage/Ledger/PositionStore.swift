@@ -40,6 +40,12 @@ public struct StoredPosition: Sendable, Hashable {
     public var next: LogPosition
     /// Nil where the group has not read anything.
     public var evidence: String?
+
+    /// Creates the position of one partition.
+    public init(next: LogPosition, evidence: String?) {
+        self.next = next
+        self.evidence = evidence
+    }
 }
 
 /// The stored offsets of consumer groups. Only `LedgerStore.apply` moves them.
@@ -65,9 +71,9 @@ public struct PositionStore: Sendable {
         guard !lowWatermarks.isEmpty else { return [] }
         let rows = try await repeating {
             try await connection.pipeline([
-                Command(
-                    Self.insert, cluster, group, lowWatermarks.map(\.topic), lowWatermarks.map(\.partition),
-                    lowWatermarks.map(\.offset)),
+                Self.command(
+                    storing: lowWatermarks.map { StoredPosition(next: $0, evidence: nil) }, cluster: cluster,
+                    group: group),
                 Command(Self.read, cluster, group, lowWatermarks.map(\.topic), lowWatermarks.map(\.partition)),
             ])[1]
         }
@@ -83,6 +89,25 @@ public struct PositionStore: Sendable {
         return try rows.map { row in
             StoredPosition(next: try Self.position(row), evidence: try row.optional("evidence"))
         }
+    }
+
+    /// Stores where a group begins in partitions that it has not read.
+    /// - Parameters:
+    ///   - positions: with the evidence of the record before; without it, the partition begins at its earliest record.
+    ///   - replacing: whether offsets that are stored already are replaced; otherwise they stay.
+    /// - Returns: number of stored offsets.
+    public func begin(
+        cluster: String, group: String, at positions: [StoredPosition], replacing: Bool
+    ) async throws -> Int {
+        let insert = Self.command(storing: positions, cluster: cluster, group: group)
+        let deletes = Set(positions.map(\.next.topic)).sorted().map { Command(Self.remove, cluster, group, $0) }
+        let commands = (replacing ? deletes : []) + [insert]
+        return try await repeating { try await connection.pipeline(commands).last?.affected ?? 0 }
+    }
+
+    /// Whether the group has stored an offset in any cluster.
+    public func isKnown(group: String) async throws -> Bool {
+        try await connection.execute(Self.known, group)[0].value("is_known")
     }
 
     /// Moves stored offsets outside of a batch.
@@ -122,12 +147,22 @@ public struct PositionStore: Sendable {
     static let insert = Statement(
         "position-insert",
         """
-        insert into consumer_position (cluster, consumer_group, topic, partition, next_offset)
-        select $1::text, $2::text, topic, partition, low_watermark
-        from unnest($3::text[], $4::integer[], $5::bigint[]) as given (topic, partition, low_watermark)
+        insert into consumer_position (cluster, consumer_group, topic, partition, next_offset, evidence)
+        select $1::text, $2::text, topic, partition, next_offset, evidence
+        from unnest($3::text[], $4::integer[], $5::bigint[], $6::text[]) as given (topic, partition, next_offset, evidence)
         order by topic, partition
         on conflict do nothing
         """)
+
+    static let known = Statement(
+        "position-known",
+        "select exists (select from consumer_position where consumer_group = $1::text) as is_known")
+
+    private static func command(storing positions: [StoredPosition], cluster: String, group: String) -> Command {
+        Command(
+            insert, cluster, group, positions.map(\.next.topic), positions.map(\.next.partition),
+            positions.map(\.next.offset), positions.map(\.evidence))
+    }
 
     static let list = Statement(
         "position-list",

@@ -17,7 +17,7 @@ public enum StorageStatements {
         + ProceedsTermsStore.statements + ComparisonStore.statements + [
             SeenNotificationStore.claimFirst, SeenNotificationStore.owners, SeenNotificationStore.delete,
             SeenNotificationStore.countBefore,
-            PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.remove,
+            PositionStore.read, PositionStore.insert, PositionStore.list, PositionStore.known, PositionStore.remove,
             PositionStore.move,
             TransactionStore.find, TransactionStore.ofAccount, TransactionStore.ofPurchases, TransactionStore.upsert,
             TransactionStore.migrations, TransactionStore.originals,

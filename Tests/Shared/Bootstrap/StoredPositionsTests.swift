@@ -73,6 +73,22 @@ import Testing
         }
     }
 
+    @Test func `StoredPositions begins at an offset that was stored with evidence before anything was read`()
+        async throws
+    {
+        try await Self.with(records: 3) { positions, store, cluster in
+            let evidence = PositionEvidence([.init(offset: 1, digest: 7)]).text
+            let begin = StoredPosition(
+                next: LogPosition(topic: Self.topic, partition: 0, offset: 2), evidence: evidence)
+            #expect(try await store.begin(cluster: cluster, group: "g", at: [begin], replacing: false) == 1)
+            #expect(
+                try await positions.positions(of: [Self.partition])
+                    == [TopicPartitionOffset(Self.partition, offset: 2, metadata: evidence)])
+            let moves = try await positions.moves(for: [Span(partition: Self.partition, first: 2, next: 3)])
+            #expect(moves.map(\.expected) == [2])
+        }
+    }
+
     @Test func `StoredPositions ignores offsets of another cluster`() async throws {
         try await Self.with(records: 3) { positions, store, _ in
             _ = try await store.establish(

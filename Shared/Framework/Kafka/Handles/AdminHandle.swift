@@ -79,6 +79,20 @@ final class AdminHandle {
         return brokers.contains(controller)
     }
 
+    func hasMembers(_ group: String, timeout: Duration) throws -> Bool? {
+        var list: UnsafePointer<rd_kafka_group_list>?
+        let code = client.withPointer { rd_kafka_list_groups($0, group, &list, timeout.wholeMilliseconds) }
+        defer { if let list { rd_kafka_group_list_destroy(list) } }
+        guard code != RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE else { return nil }
+        try KafkaError.check(code, doing: "ask for the members of \(group)")
+        guard let list else { return false }
+        return try (0..<Int(list.pointee.group_cnt)).contains { index in
+            let found = list.pointee.groups[index]
+            try KafkaError.check(found.err, doing: "ask for the members of \(group)")
+            return found.member_cnt > 0
+        }
+    }
+
     private static func newTopic(_ specification: TopicSpecification) throws -> OpaquePointer {
         var text = [CChar](repeating: 0, count: 256)
         guard

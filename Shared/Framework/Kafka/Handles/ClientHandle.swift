@@ -86,15 +86,16 @@ package final class ClientHandle: @unchecked Sendable {
 
     /// Two requests to each broker, however many partitions. Each blocks up to the timeout.
     func watermarks(_ partitions: [TopicPartition], timeout: Duration) throws -> [Consumer.Watermarks] {
-        let lows = try offsets(RD_KAFKA_OFFSET_BEGINNING, of: partitions, timeout: timeout)
-        let highs = try offsets(RD_KAFKA_OFFSET_END, of: partitions, timeout: timeout)
+        let lows = try offsets(Int64(RD_KAFKA_OFFSET_BEGINNING), of: partitions, timeout: timeout)
+        let highs = try offsets(Int64(RD_KAFKA_OFFSET_END), of: partitions, timeout: timeout)
         return zip(lows, highs).map { (low: $0, high: $1) }
     }
 
-    /// The protocol's request for offsets by time has two special times: the beginning and the end.
-    private func offsets(_ time: Int32, of partitions: [TopicPartition], timeout: Duration) throws -> [Int64] {
-        let doing = "ask for the ends"
-        let list = PartitionList(partitions.map { TopicPartitionOffset($0, offset: Int64(time)) })
+    /// The first offset of each partition whose record is not older; negative where there is none. Blocks up to the timeout.
+    /// - Parameter time: in milliseconds since 1970. The protocol has two special times: the beginning and the end.
+    func offsets(_ time: Int64, of partitions: [TopicPartition], timeout: Duration) throws -> [Int64] {
+        let doing = time < 0 ? "ask for the ends" : "ask for the offsets of a time"
+        let list = PartitionList(partitions.map { TopicPartitionOffset($0, offset: time) })
         try list.withPointer { list in
             try KafkaError.check(
                 rd_kafka_offsets_for_times(pointer, list, timeout.wholeMilliseconds), doing: "\(doing) of partitions")

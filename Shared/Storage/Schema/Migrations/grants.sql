@@ -256,7 +256,8 @@ begin
             ('storekeeper_operator', 'insert, update', array['webhook_health']),
             ('storekeeper_operator', 'insert, update, delete', array['webhook_queue']),
             ('storekeeper_operator', 'insert, update (state, finished_at)', array['webhook_delivery']),
-            -- For storekeeper offsets reset, and for storekeeper retention --run.
+            -- For storekeeper offsets begin and offsets reset, and for storekeeper retention --run.
+            ('storekeeper_operator', 'insert', array['consumer_position']),
             ('storekeeper_operator', 'delete', array['consumer_position', 'seen_notification'])
         ) as given (role_name, privileges, tables)
         where to_regrole(given.role_name) is not null

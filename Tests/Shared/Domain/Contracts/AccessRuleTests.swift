@@ -50,6 +50,12 @@ import Testing
         }
     }
 
+    @Test func `Access rules let the command line commit offsets of every group, and the console none`() {
+        let groups = AccessRule.Resource.groups(prefix: "storekeeper.")
+        let ofGroups = AccessRule.all.filter { $0.resource == groups }
+        #expect(ofGroups.filter { $0.operations.contains(.read) }.map(\.service) == ["storekeeper"])
+    }
+
     @Test func `Access rules let a reader join the groups with its own name`() {
         let rule = AccessRule(
             service: "verifier", resource: .groups(prefix: ServiceName.verifier.group), operations: [.read])

@@ -1,4 +1,5 @@
 import Development
+import Foundation
 import Testing
 
 @testable import Kafka
@@ -223,6 +224,33 @@ import Testing
         #expect(try await consumer.watermarks([place])[0] == (0, 3))
         _ = try await consumer.records(3, of: topic, from: 0)
         #expect(try await consumer.knownWatermarks(place)?.high == 3)
+    }
+
+    @Test func `Consumer finds the first record since a moment, and none behind the last`() async throws {
+        let cluster = try Cluster()
+        let topic = try await cluster.topic(partitions: 2)
+        let now = Date()
+        let producer = try cluster.producer()
+        try await producer.send(
+            (1...3).map {
+                ProducerRecord(
+                    topic: topic, key: Array("a".utf8), value: [1],
+                    timestamp: now.addingTimeInterval(Double($0) * 10 - 40))
+            })
+        await producer.close(deadline: .seconds(10))
+        let consumer = try cluster.consumer()
+        let partitions = TopicPartition.all(of: topic, count: 2)
+        let written = try #require(try await consumer.watermarks(partitions).firstIndex { $0.high == 3 })
+        #expect(try await consumer.offsets(of: partitions, since: now) == [nil, nil])
+        #expect(try await consumer.offsets(of: [], since: now) == [])
+        // The development broker finds no record by its time.
+        if cluster.broker == nil {
+            for (seconds, offset) in [(-25.0, Int64(1)), (-20, 1), (-1000, 0)] {
+                let found = try await consumer.offsets(of: partitions, since: now.addingTimeInterval(seconds))
+                #expect(found[written] == offset && found[1 - written] == nil)
+            }
+        }
+        await consumer.close(deadline: .seconds(5))
     }
 
     @Test func `Consumer, producer and admin report the same cluster id, and two clusters differ`() async throws {

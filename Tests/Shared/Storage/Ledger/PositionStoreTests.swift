@@ -30,6 +30,24 @@ import Testing
         }
     }
 
+    @Test func `PositionStore stores where a group begins, and replaces an offset only when told`() async throws {
+        try await TestDatabase.use { database async throws in
+            let store = PositionStore(TestDatabase.connection(database))
+            #expect(try await !store.isKnown(group: "g"))
+            _ = try await store.establish(cluster: "c", group: "g", lowWatermarks: [Self.position(0, 3)])
+            #expect(try await store.isKnown(group: "g"))
+            let begin = [
+                StoredPosition(next: Self.position(0, 9), evidence: "8:a"),
+                StoredPosition(next: Self.position(1, 0), evidence: nil),
+            ]
+            #expect(try await store.begin(cluster: "c", group: "g", at: begin, replacing: false) == 1)
+            #expect(try await store.all(cluster: "c", group: "g") == [Self.position(0, 3), Self.position(1, 0)])
+            #expect(try await store.begin(cluster: "c", group: "g", at: begin, replacing: true) == 2)
+            let partitions = [(topic: Fixtures.topic, partition: Self.zero), (Fixtures.topic, Self.one)]
+            #expect(try await store.stored(cluster: "c", group: "g", partitions: partitions) == begin)
+        }
+    }
+
     @Test func `Clusters and groups have separate offsets`() async throws {
         try await TestDatabase.use { database async throws in
             let store = PositionStore(TestDatabase.connection(database))

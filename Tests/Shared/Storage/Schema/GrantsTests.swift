@@ -220,13 +220,16 @@ import WebhookDelivery
         }
     }
 
-    @Test func `An operator can reset the state-updater's offset, and cannot move it`() async throws {
+    @Test func `An operator can delete and begin stored offsets, and cannot move one`() async throws {
         try await Self.withGrants { database, owner async throws in
             let first = LogPosition(topic: "t", partition: 0, offset: 0)
             _ = try await PositionStore(owner).establish(cluster: "c", group: "g", lowWatermarks: [first])
             try await Self.acting(as: "storekeeper_operator", in: database) { command async throws in
                 try await Self.expectDenied(command, "update consumer_position set next_offset = 7")
                 #expect(try await PositionStore(command).delete(cluster: "c", group: "g", topic: "t") == 1)
+                let begin = StoredPosition(next: first, evidence: nil)
+                #expect(
+                    try await PositionStore(command).begin(cluster: "c", group: "g", at: [begin], replacing: true) == 1)
             }
         }
     }
