@@ -13,6 +13,7 @@ import threading
 import time
 
 from rehearsal import ports, postgres
+from rehearsal.deployment import Deployment
 
 root = pathlib.Path(__file__).parent.parent.parent
 ticks = os.sysconf("SC_CLK_TCK")
@@ -156,6 +157,7 @@ class Run:
         self.watch = Watch(self.process.pid, server.process(), broker=self.process.pid)
 
     def report(self):
+        """What `devkit dev` printed, once it has ended."""
         output, _ = self.process.communicate()
         self.watch.end()
         try:
@@ -328,6 +330,49 @@ def receivers(directory, work, authority, count, simulated):
     print(f"ingest takes {ours / rate:.1f} times as many, at {own / each:.2f} of the processor time")
 
 
+def drain(directory, count, distribution, instances):
+    """Prints how fast the workers store notifications that wait in Kafka, while nothing else runs. Returns whether all were stored."""
+    signatures = three_verifications()
+    workers = ("verifier", "deduplicator", "state-updater")
+    with Deployment(directory, brokers=1, counts=dict.fromkeys(workers, instances), through_proxies=False, distribution=distribution,
+                    database=Server) as deployment:
+        ingest = deployment.named("ingest")
+        deployment.webhook_proxy.port = ingest.port
+        deployment.set_clock(ingest, 0)
+        deployment.start(ingest)
+        deployment.until_ready(ingest)
+        deployment.start_simulator(count, 0, 1, duplicates=0, reorder=0, tampered=0, concurrency=64, subscriptions=max(10, count // 10))
+        ports.wait_until("the simulator sends too slowly", 60 + count / 50, lambda: deployment.progress().get("isFinished"))
+        deployment.simulator.stop()
+        ingest.process.stop()
+        broker = deployment.kafka.processes[1].child.pid if deployment.kafka else deployment.broker.child.pid
+        started = [service for service in deployment.services if service.kind in workers]
+        watch = Watch(broker, deployment.postgres.process())
+        for service in started:
+            deployment.set_clock(service, 0)
+            deployment.start(service)
+            watch.tops.add(service.process.child.pid)
+        end, stored, moments = time.monotonic() + 60 + count / 50, 0, []
+        while stored < count and time.monotonic() < end:
+            time.sleep(0.25)
+            stored = int(deployment.postgres.value("select count(*) from notification"))
+            moments.append((time.monotonic(), stored))
+        watch.end()
+        # Neither the start nor the end, where not all partitions have records left.
+        first, *_, last = [moment for moment in moments if count / 10 <= moment[1] <= count * 9 / 10]
+        rate = (last[1] - first[1]) / (last[0] - first[0])
+        print(f"\ndrained {stored} of {count} notifications with {instances} of each worker, nothing else running: {rate:.0f} a second from a tenth "
+              f"to nine tenths; ms of processor time each, and the most memory of a process in MB")
+        totals = watch.totals()
+        for command, (seconds, megabytes) in sorted(totals.items(), key=lambda item: -item[1][0]):
+            if seconds * 1000 / count >= 0.0005:
+                print(f"{command:18} {1000 * seconds / count:7.3f} {megabytes:7.0f}")
+        own = 1000 * sum(seconds for command, (seconds, _) in totals.items() if command not in APART | {"java"}) / count
+        signatures = (signatures + three_verifications()) / 2
+        print(f"{'the pipeline':18} {own:7.3f}, without the broker: {own / signatures:.1f} times three verifications of openssl ({signatures:.3f})")
+        return stored == count
+
+
 def idle(run, seconds):
     """Prints the share of a core that each process uses while no notification arrives."""
     time.sleep(30)  # until everything has started
@@ -353,12 +398,17 @@ def main():
     parser.add_argument("--peers", type=int, nargs="?", const=3000, help="beside so many through Apple's Python library")
     parser.add_argument("--rates", default="", help="also at these rates a second, such as 20,200, for 30 s each")
     parser.add_argument("--idle", type=int, default=0, help="also without traffic, for so many seconds")
+    parser.add_argument("--drain", type=int, default=0, help="also with so many that wait in Kafka, while nothing else runs; the embedded broker "
+                        "keeps some 40000")
+    parser.add_argument("--kafka", metavar="DIRECTORY", help="an Apache Kafka distribution to start one node of, for --drain; needs Java")
+    parser.add_argument("--instances", type=int, default=1, help="of verifier, deduplicator and state-updater each (default: 1)")
     parser.add_argument("programs", nargs="?", help="directory of release programs that are built already")
     options = parser.parse_args()
     directory = programs(options.programs)
     work = pathlib.Path(tempfile.mkdtemp(prefix="storekeeper-pipeline-"))
     work.chmod(0o755)
     server = Server(work / "postgres")
+    several = [word for name in ("verifiers", "deduplicators", "state-updaters") for word in (f"--{name}", str(options.instances))]
     # The purchases are those of every run and of the peer.
     simulated = ["--seed", "1", "--subscriptions", str(max(10, options.count // 10)), "--duplicates", "0.05", "--reorder", "10",
                  "--tampered", "0.01"]
@@ -367,7 +417,8 @@ def main():
         if options.count:
             signatures = three_verifications()
             clean, *ours = show(
-                Run(server, directory, "full_speed", "--json", "--presigned", "--count", str(options.count), *simulated), signatures)
+                Run(server, directory, "full_speed", "--json", "--presigned", "--count", str(options.count), *several, *simulated),
+                signatures)
             pgbench(server, work, ours[2])
             if options.peers:
                 authority = work / "authority"
@@ -381,7 +432,9 @@ def main():
         for rate in filter(None, options.rates.split(",")):
             count = max(1, int(float(rate) * 30))
             name = f"at_{rate.replace('.', '_')}_a_second"
-            clean = show(Run(server, directory, name, "--json", "--count", str(count), "--rate", rate))[0] and clean
+            clean = show(Run(server, directory, name, "--json", "--count", str(count), "--rate", rate, *several))[0] and clean
+        if options.drain:
+            clean = drain(directory, options.drain, options.kafka, options.instances) and clean
         if options.idle:
             # The wait of fetches is librdkafka's own: nothing arrives that the development broker would hold back.
             idle(Run(server, directory, "idle", "--rate", "0.01", KAFKA_FETCH_WAIT_MAX_MS="500"), options.idle)
@@ -391,4 +444,5 @@ def main():
         shutil.rmtree(work)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

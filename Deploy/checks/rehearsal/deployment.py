@@ -36,14 +36,14 @@ class Deployment:
     """Use as a context manager: everything ends with it."""
 
     def __init__(self, binaries, brokers=3, counts=None, settings=None, own_disk=False, through_proxies=True,
-                 binaries_of=None, distribution=None):
+                 binaries_of=None, distribution=None, database=Postgres):
         self.binaries = pathlib.Path(binaries).resolve()
         self.binaries_of, self.settings = binaries_of or {}, settings or {}
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="storekeeper-rehearsal-"))
         self.work.chmod(0o755)
         self.brokers, self.own_disk, self.through_proxies = brokers, own_disk, through_proxies
-        # The directory of an Apache Kafka distribution: three nodes of it instead of the embedded brokers.
-        self.distribution, self.kafka = distribution, None
+        # The directory of an Apache Kafka distribution: as many nodes of it instead of the embedded brokers.
+        self.distribution, self.kafka, self.database = distribution, None, database
         self.services = []
         for kind in SERVICES:
             count = (counts or {}).get(kind, 1)
@@ -108,7 +108,7 @@ class Deployment:
 
     def _set_up(self):
         self.start_broker()
-        self.postgres = Postgres(self.work / "postgres", has_own_disk=self.own_disk)
+        self.postgres = self.database(self.work / "postgres", has_own_disk=self.own_disk)
         self.database_proxy = Proxy(self.postgres.port)
         self.authority = self.work / "authority"
         subprocess.run(
@@ -133,7 +133,7 @@ class Deployment:
     def start_broker(self):
         """A new cluster: it knows nothing of an earlier one."""
         if self.distribution:
-            self.kafka = Kafka(self.distribution, self.work, self.through_proxies)
+            self.kafka = Kafka(self.distribution, self.work, self.through_proxies, self.brokers)
             self.bootstrap = self.kafka.bootstrap
             return
         command = [self.program("devkit"), "broker", f"--brokers={self.brokers}", "--faults"]

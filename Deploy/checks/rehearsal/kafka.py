@@ -1,4 +1,4 @@
-"""Three nodes of Apache Kafka."""
+"""Nodes of Apache Kafka."""
 import base64
 import os
 import pathlib
@@ -13,8 +13,7 @@ from .ports import free_port, is_open, wait_until
 from .process import Process
 from .proxy import Proxy
 
-NODES = range(1, 4)
-# Small: three nodes share this machine with everything else.
+# Small: the nodes share this machine with everything else.
 JAVA = {"KAFKA_HEAP_OPTS": "-Xms128m -Xmx512m", "KAFKA_JVM_PERFORMANCE_OPTS": "-XX:+UseSerialGC", "KAFKA_JMX_OPTS": " "}
 # Of a partition, 128 MiB are kept: more than ever waits, and an hour's records fill no disk.
 SETTINGS = """
@@ -30,8 +29,8 @@ log.dirs={directory}
 num.network.threads=2
 num.io.threads=4
 auto.create.topics.enable=false
-min.insync.replicas=2
-offsets.topic.replication.factor=3
+min.insync.replicas={confirming}
+offsets.topic.replication.factor={nodes}
 offsets.topic.num.partitions=6
 log.segment.bytes=33554432
 log.retention.bytes=134217728
@@ -57,38 +56,38 @@ def cluster_id(bootstrap):
 
 
 class Kafka:
-    """A cluster of three nodes, each a broker and a controller, and each behind a proxy that the services connect to.
+    """A cluster of nodes, each a broker and a controller, and each behind a proxy that the services connect to.
 
     Without proxies, `proxies` is empty and the services connect to the nodes.
     """
 
-    def __init__(self, distribution, work, through_proxies=True):
-        self.distribution, self.work = pathlib.Path(distribution).resolve(), work
-        self.processes, self.ports = {}, {node: (free_port(), free_port(), free_port()) for node in NODES}
+    def __init__(self, distribution, work, through_proxies=True, nodes=3):
+        self.distribution, self.work, self.nodes = pathlib.Path(distribution).resolve(), work, range(1, nodes + 1)
+        self.processes, self.ports = {}, {node: (free_port(), free_port(), free_port()) for node in self.nodes}
         self.proxies = {node: Proxy(services) for node, (services, _, _) in self.ports.items() if through_proxies}
-        advertised = {node: self.proxies[node].port if through_proxies else self.ports[node][0] for node in NODES}
+        advertised = {node: self.proxies[node].port if through_proxies else self.ports[node][0] for node in self.nodes}
         self.bootstrap = ",".join(f"127.0.0.1:{port}" for port in advertised.values())
         self.cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         voters = ",".join(f"{node}@127.0.0.1:{controller}" for node, (_, _, controller) in self.ports.items())
         for node, (services, brokers, controller) in self.ports.items():
             self._settings(node).write_text(SETTINGS.format(
                 node=node, voters=voters, services=services, brokers=brokers, controller=controller,
-                advertised=advertised[node], directory=self._directory(node)))
+                advertised=advertised[node], directory=self._directory(node), nodes=nodes, confirming=min(2, nodes)))
         self._start_empty()
 
     def _start_empty(self):
-        for node in NODES:
+        for node in self.nodes:
             subprocess.run(
                 [self.distribution / "bin/kafka-storage.sh", "format", f"--cluster-id={self.cluster}", "-c", self._settings(node)],
                 env=self._environment(node), check=True, stdout=subprocess.DEVNULL)
-        for node in NODES:
+        for node in self.nodes:
             self.start(node)
         self.until_all_started()
 
     def erase(self):
         """The same cluster id and addresses, without topics, records and groups."""
         self.close()
-        for node in NODES:
+        for node in self.nodes:
             shutil.rmtree(self._directory(node))
         self._start_empty()
 
@@ -110,7 +109,7 @@ class Kafka:
             environment=self._environment(node))
 
     def until_all_started(self):
-        for node in NODES:
+        for node in self.nodes:
             self.until_started(node)
 
     def until_started(self, node):
