@@ -34,7 +34,13 @@ struct RetryPostponedRequests: Service {
 
     func turn() async throws {
         let due = try await postponed.take(limit: Self.limit, seconds: Self.patience)
-        try await producer.send(due.map { ProducerRecord(Topics.recoveryRequests, $0) })
+        do {
+            try await producer.send(due.map { ProducerRecord(Topics.recoveryRequests, $0) })
+        } catch {
+            // As after a start, before the producer has seen the topics: they would wait for an answer that cannot come.
+            try await postponed.release(due)
+            throw error
+        }
         let waiting = try await postponed.waiting().reduce(0) { $0 + $1.requests }
         Metric.recoveryRequestsPostponed.gauge().record(waiting)
     }

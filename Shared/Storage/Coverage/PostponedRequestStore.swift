@@ -41,6 +41,15 @@ public struct PostponedRequestStore: Sendable {
         }
     }
 
+    /// Makes claimed requests due again at once, because they were not published.
+    public func release(_ requests: [RecoveryRequest]) async throws {
+        _ = try await repeating {
+            try await connection.execute(
+                Self.release, requests.map(\.environment.rawValue), requests.map(\.originalTransactionId),
+                requests.map(\.before))
+        }
+    }
+
     /// The postponed requests of an app in an environment.
     public struct Waiting: Sendable, Hashable {
         /// Production or Sandbox.
@@ -65,7 +74,7 @@ public struct PostponedRequestStore: Sendable {
         }
     }
 
-    static let statements = [answered, postpone, take, waiting]
+    static let statements = [answered, postpone, take, release, waiting]
 
     static func answering(_ answers: [RecoveryAnswer]) -> Command {
         Command(
@@ -134,6 +143,17 @@ public struct PostponedRequestStore: Sendable {
             and postponed_request.before_uuid = due.before_uuid
         returning postponed_request.environment::text as environment, postponed_request.original_transaction_id,
             bundle_id, reason, postponed_request.before_uuid, from_at, to_at, requested_at
+        """)
+
+    static let release = Statement(
+        "postponed-request-release",
+        """
+        update postponed_request
+        set not_before = statement_timestamp()
+        from unnest($1::text[], $2::text[], $3::uuid[]) as given (environment, original_transaction_id, before_uuid)
+        where postponed_request.environment = given.environment::store_environment
+            and postponed_request.original_transaction_id = given.original_transaction_id
+            and postponed_request.before_uuid = given.before_uuid
         """)
 
     static let waiting = Statement(

@@ -1,3 +1,4 @@
+import Chassis
 import Contracts
 import Foundation
 import Kafka
@@ -58,6 +59,29 @@ import Testing
             }
             #expect(try await answers.answers(of: key).map(\.before) == [request.before])
             #expect(try await postponed.waiting().isEmpty)
+        }
+    }
+
+    @Test func `Request that could not be published is due at once`() async throws {
+        try await History.use { history in
+            let postponed = PostponedRequestStore(history.connection)
+            let request = RecoveryFixture.request("1")
+            try await RecoveryAnswerStore(history.connection).record(
+                [], attempts: [],
+                postponed: [
+                    PostponedRequest(
+                        request: request, pause: .zero, reason: "a limit", postponedAt: RecoveryFixture.now)
+                ])
+            // It sends nothing before it has seen the topics.
+            let producer = try Producer(
+                history.broker.configuration, requiring: [Topics.recoveryRequests.name: 1], logger: History.logger)
+            let retry = RetryPostponedRequests(
+                postponed: postponed, producer: producer,
+                liveness: Health(instant: { .now }).livenessProbe("test", limit: .hangLimit), logger: History.logger)
+            await #expect(throws: KafkaError.self) { try await retry.turn() }
+            try await producer.warmUp()
+            try await retry.turn()
+            #expect(try await history.broker.messages(of: Topics.recoveryRequests).map(\.before) == [request.before])
         }
     }
 
