@@ -84,7 +84,7 @@ extension EndToEnd {
                 --url "$SIMULATOR_URL/other-system/revenuecat"
             """#,
             "storekeeper compare ids.txt.answers.csv --app com.example.app":
-                "storekeeper compare ids.txt.answers.csv --app com.example.app || [ $? -eq 1 ]",
+                "storekeeper compare ids.txt.answers.csv --app com.example.app --environment Production || [ $? -eq 1 ]",
             "storekeeper compare report": "storekeeper compare report --app com.example.app || [ $? -eq 1 ]",
             "storekeeper compare report --app com.example.app --days 14":
                 "storekeeper compare report --app com.example.app --days 14 || [ $? -eq 1 ]",
