@@ -37,7 +37,7 @@ struct RetryPostponedRequests: Service {
         do {
             try await producer.send(due.map { ProducerRecord(Topics.recoveryRequests, $0) })
         } catch {
-            // As after a start, before the producer has seen the topics: they would wait for an answer that cannot come.
+            // Right after a start the producer has not seen the topics yet. The requests would wait for an answer that cannot come.
             try await postponed.release(due)
             throw error
         }

@@ -49,7 +49,7 @@ struct QuestionBudget: Sendable {
         limiter(of: key).charge(key.id, Self.cost(count, endpoint), at: now)
     }
 
-    /// What requests cost, in questions about single transactions, of which Apple allows the most.
+    /// The cost of requests, in questions about single transactions, of which Apple allows the most.
     private static func cost(_ count: Int, _ endpoint: APIEndpoint) -> Double {
         Double(count) * APIEndpoint.transactionInfo.requestsPerSecond / endpoint.requestsPerSecond
     }

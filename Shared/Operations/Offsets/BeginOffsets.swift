@@ -27,7 +27,7 @@ package struct BeginOffsets: Sendable {
         package var isRunning: Bool?
     }
 
-    /// What would be stored.
+    /// The offsets that would be stored.
     package struct Plan: Sendable {
         /// Kafka's id of the cluster.
         package var cluster: String

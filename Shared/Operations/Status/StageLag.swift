@@ -12,12 +12,12 @@ package struct StageLag: Sendable {
         package var name: String
         package var group: String
         package var topic: String
-        /// Whose stage it is.
+        /// The service whose stage it is.
         package var service: ServiceKind
     }
 
     package let configuration: KafkaConfiguration
-    /// Where the services stand whose positions are in the database: Kafka's copy is ahead after a restore.
+    /// The positions of services that store them in the database. Kafka has a copy, which is ahead after a restore.
     package let positions: PositionStore
     /// When the answer has to be there.
     package let deadline: ContinuousClock.Instant

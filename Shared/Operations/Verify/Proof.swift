@@ -12,7 +12,7 @@ package struct Proof: Sendable {
         case transaction
         case renewalInfo = "renewal-info"
         case appTransaction = "app-transaction"
-        /// What Apple sends to the realtime URL of retention messages.
+        /// Apple's request to the realtime URL of retention messages.
         case realtimeRequest = "realtime-request"
     }
 

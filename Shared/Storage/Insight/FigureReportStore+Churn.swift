@@ -2,7 +2,7 @@ import Foundation
 import Subscriptions
 
 extension FigureReportStore.Table {
-    /// What was lost in one row and cell.
+    /// The purchases and amounts at the start and lost since, of one row and cell.
     private struct Churn {
         var purchases: Int64 = 0
         var ended: Int64 = 0

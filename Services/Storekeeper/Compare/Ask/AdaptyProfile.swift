@@ -1,7 +1,7 @@
 import Foundation
 import StrictJSON
 
-/// What Adapty's API says of a customer, as records of its daily file. Pure.
+/// Adapty's answer about a customer, as records of its daily file. Pure.
 ///
 /// Members that are not named here are not read: an answer has the customer's attributes, too. Like the daily file it says nothing of
 /// access that was given by hand.

@@ -4,7 +4,7 @@ import Operations
 
 /// Asks about customers, a few at a time, and keeps what is answered.
 struct AskRun: Sendable {
-    /// What became of the questions of this run.
+    /// The results of this run's questions.
     struct Counts: Sendable, Equatable {
         var asked = 0
         /// Customers whom the other system does not have.

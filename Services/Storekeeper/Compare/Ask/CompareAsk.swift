@@ -134,9 +134,9 @@ struct AskSummary: Encodable, Sendable {
     var environment: String
     /// Customers of the file.
     var customers: Int
-    /// Of those, asked about by this run.
+    /// Number of them that this run asked about.
     var asked: Int
-    /// Of those, asked about by earlier runs.
+    /// Number of them that earlier runs asked about.
     var askedBefore: Int
     /// Customers of this run whom the other system does not have.
     var unknown: [String]

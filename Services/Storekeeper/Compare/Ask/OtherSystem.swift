@@ -23,7 +23,7 @@ enum OtherSystem: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
-    /// What is asked about a customer, below the address.
+    /// The path of a question about a customer, below the address.
     func path(of customer: String) -> String {
         switch self {
         case .revenuecat:
@@ -33,7 +33,7 @@ enum OtherSystem: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
-    /// What authorizes a question about a customer, and names the customer.
+    /// The headers that authorize a question, and name the customer.
     func headers(of customer: String, key: String) -> [(name: String, value: String)] {
         switch self {
         case .revenuecat: [("authorization", "Bearer \(key)")]
@@ -70,7 +70,7 @@ enum OtherSystem: String, CaseIterable, ExpressibleByArgument, Sendable {
 
 /// One record about a customer, as the export would have it.
 struct AnsweredRecord: Sendable, Equatable {
-    /// By column; those without a value are left out.
+    /// The values by column; columns without a value are left out.
     var fields: [String: String]
     /// A transaction whose original id the answer does not say.
     var transactionId: String?

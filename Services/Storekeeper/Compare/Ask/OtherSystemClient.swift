@@ -4,9 +4,9 @@ import Commands
 
 /// Asks the API of another system about one customer at a time, at its limit. Reads only.
 struct OtherSystemClient: Sendable {
-    /// What became of a question about a customer.
+    /// The result of a question about a customer.
     enum Answer: Sendable, Equatable {
-        /// As the system wrote it.
+        /// The body as the system wrote it.
         case known([UInt8])
         /// The system does not have the customer.
         case unknown

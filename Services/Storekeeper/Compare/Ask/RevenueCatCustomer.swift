@@ -2,7 +2,7 @@ import AppStore
 import Foundation
 import StrictJSON
 
-/// What RevenueCat's API says of a customer, as records of its export. Pure.
+/// RevenueCat's answer about a customer, as records of its export. Pure.
 ///
 /// Members that are not named here are not read: an answer has the customer's attributes, too.
 ///

@@ -3,7 +3,7 @@ import Synchronization
 
 import struct Foundation.Date
 
-/// What a server that is not Apple's answered.
+/// The answer of a server that is not Apple's.
 package enum ServerAnswer: Sendable {
     /// Any status at all.
     /// - Parameter pause: how long the server wants a pause; nil where it does not say.
