@@ -330,7 +330,7 @@ let tests: [Target] = [
         "SimulatedAppStoreTests", "Shared/SimulatedAppStore",
         [
             "Development", "SimulatedAppStore", "AppStore", "Digests", "Signatures", "Contracts", "Records",
-            "StrictJSON", "TestSupport", logging, httpClient, hummingbird, nio, nioPosix,
+            "StrictJSON", "TestSupport", logging, httpClient, hummingbird, lifecycle, nio, nioPosix,
         ]),
     tests(
         "StorekeeperTests", "Services/Storekeeper",

@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import Logging
 import NIOCore
+import ServiceLifecycle
 import Synchronization
 
 /// A receiver of webhooks, which keeps what was posted and answers as the test says.
@@ -67,15 +68,20 @@ final class HookReceiver: Sendable {
         let application = Application(
             router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { channel in port.yield(channel.localAddress?.port ?? 0) }, logger: logger)
+        var configuration = ServiceGroupConfiguration(services: [application], logger: logger)
+        // For answers that never end.
+        configuration.maximumGracefulShutdownDuration = .seconds(2)
+        let services = ServiceGroup(configuration: configuration)
         return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await application.run() }
+            group.addTask { try await services.run() }
             var bound = 0
             for await port in ports {
                 bound = port
                 break
             }
             let result = try await body(receiver, bound)
-            group.cancelAll()
+            // NIO ends the process where a server is cancelled while it accepts a connection.
+            await services.triggerGracefulShutdown()
             return result
         }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import Logging
+import ServiceLifecycle
 import Synchronization
 
 /// An HTTP server of a test, which keeps what was posted and answers as the test says.
@@ -74,22 +75,26 @@ final class Receiver: Sendable {
             return HTTPResponse.Status.ok
         }
         router.get("/backlog") { _, _ in #"{"waiting": \#(receiver.asked())}"# }
-        // Cancellation stops it, which it reports as an error.
         var logger = Logger(label: "receiver")
         logger.logLevel = .critical
         let application = Application(
             router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { channel in port.yield(channel.localAddress?.port ?? 0) },
             logger: logger)
+        var configuration = ServiceGroupConfiguration(services: [application], logger: logger)
+        // For answers that never end.
+        configuration.maximumGracefulShutdownDuration = .seconds(2)
+        let services = ServiceGroup(configuration: configuration)
         return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await application.run() }
+            group.addTask { try await services.run() }
             var bound: Int?
             for await port in ports {
                 bound = port
                 break
             }
             let result = try await body(receiver, "http://127.0.0.1:\(bound ?? 0)")
-            group.cancelAll()
+            // NIO ends the process where a server is cancelled while it accepts a connection.
+            await services.triggerGracefulShutdown()
             return result
         }
     }

@@ -1,6 +1,7 @@
 import Development
 import Foundation
 import Hummingbird
+import ServiceLifecycle
 import Signatures
 import Synchronization
 
@@ -43,7 +44,11 @@ final class RunningResponder: Sendable {
             }, now: now)
         try await withThrowingTaskGroup(of: Void.self) { group in
             let application = server.application(host: "127.0.0.1", port: 0) { found.yield($0) }
-            group.addTask { try await application.run() }
+            var configuration = ServiceGroupConfiguration(services: [application], logger: application.logger)
+            // For answers that never end.
+            configuration.maximumGracefulShutdownDuration = .seconds(2)
+            let services = ServiceGroup(configuration: configuration)
+            group.addTask { try await services.run() }
             for await port in addresses.prefix(1) {
                 let authority = try DevelopmentAuthority(now: now(), ocspAddress: "http://127.0.0.1:\(port)/ocsp")
                 let running = RunningResponder(authority: authority)
@@ -53,7 +58,8 @@ final class RunningResponder: Sendable {
                 made.withLock { $0 = (running, responder) }
                 try await body(running)
             }
-            group.cancelAll()
+            // NIO ends the process where a server is cancelled while it accepts a connection.
+            await services.triggerGracefulShutdown()
         }
     }
 }
