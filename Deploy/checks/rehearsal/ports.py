@@ -1,21 +1,36 @@
 """Free ports, waiting for conditions, and small requests over HTTP."""
+import fcntl
+import os
+import pathlib
 import random
 import socket
+import tempfile
 import time
 import urllib.error
 import urllib.request
 
 
+FIRST, END = 15_000, 32_768
+
+
 def free_port(address="127.0.0.1"):
-    """Below the ports that Linux gives to connections (32768 and up): one of those is taken again until a service binds it."""
-    while True:
-        with socket.socket() as one:
-            port = random.randrange(15_000, 32_768)
-            try:
-                one.bind((address, port))
-                return port
-            except OSError:
-                continue
+    """Below the ports that Linux gives to connections (32768 and up): one of those is taken again until a service binds it. One after
+    the other, counted in a file of this user's: a port is not given twice before its service listens, by another process neither."""
+    last = os.open(pathlib.Path(tempfile.gettempdir(), f"storekeeper-last-port-{os.getuid()}"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    with open(last, "r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        port = int(file.read() or random.randrange(FIRST, END))
+        while True:
+            port = port + 1 if port + 1 < END else FIRST
+            with socket.socket() as one:
+                try:
+                    one.bind((address, port))
+                except OSError:
+                    continue
+            file.seek(0)
+            file.truncate()
+            file.write(str(port))
+            return port
 
 
 def is_open(port):
