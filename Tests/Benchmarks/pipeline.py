@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 
-from rehearsal import ports, postgres
+from rehearsal import kafka, ports, postgres
 from rehearsal.deployment import Deployment
 
 root = pathlib.Path(__file__).parent.parent.parent
@@ -400,7 +400,8 @@ def main():
     parser.add_argument("--idle", type=int, default=0, help="also without traffic, for so many seconds")
     parser.add_argument("--drain", type=int, default=0, help="also with so many that wait in Kafka, while nothing else runs; the embedded broker "
                         "keeps some 40000")
-    parser.add_argument("--kafka", metavar="DIRECTORY", help="an Apache Kafka distribution to start one node of, for --drain; needs Java")
+    parser.add_argument("--kafka", metavar="DIRECTORY", help="an Apache Kafka distribution: --drain waits in one node of it, and each "
+                        "of --rates also runs on one; needs Java")
     parser.add_argument("--instances", type=int, default=1, help="of verifier, deduplicator and state-updater each (default: 1)")
     parser.add_argument("programs", nargs="?", help="directory of release programs that are built already")
     options = parser.parse_args()
@@ -431,8 +432,15 @@ def main():
                     receivers(directory, work, authority, options.peers, simulated)
         for rate in filter(None, options.rates.split(",")):
             count = max(1, int(float(rate) * 30))
-            name = f"at_{rate.replace('.', '_')}_a_second"
-            clean = show(Run(server, directory, name, "--json", "--count", str(count), "--rate", rate, *several))[0] and clean
+            name, flow = f"at_{rate.replace('.', '_')}_a_second", ("--json", "--count", str(count), "--rate", rate, *several)
+            clean = show(Run(server, directory, name, *flow))[0] and clean
+            if options.kafka:
+                # A cluster of its own: the services of another database would read the records of the run before.
+                node = kafka.Kafka(options.kafka, pathlib.Path(tempfile.mkdtemp(dir=work)), through_proxies=False, nodes=1)
+                clean = show(Run(
+                    server, directory, name + "_on_apache_kafka", *flow, KAFKA_BOOTSTRAP_SERVERS=node.bootstrap,
+                    STOREKEEPER_REPLICATION_FACTOR="1"))[0] and clean
+                node.close()
         if options.drain:
             clean = drain(directory, options.drain, options.kafka, options.instances) and clean
         if options.idle:
