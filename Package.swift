@@ -167,7 +167,7 @@ let services: [Target] = [
     service(
         "Devkit",
         [
-            "Commands", "Development", "Threads", "Kafka", "Contracts", "Records", "StrictJSON", "Storage",
+            "Chassis", "Commands", "Development", "Threads", "Kafka", "Contracts", "Records", "StrictJSON", "Storage",
             "Subscriptions", "Operations", "Postgres", "Signatures", "WebhookDelivery", logging, arguments, hummingbird,
         ]),
 ]
@@ -277,7 +277,7 @@ let tests: [Target] = [
         [
             "AppStoreSamples",
             "Development", "Verifier", "SimulatedAppStore", "Bootstrap", "Chassis", "Pipeline", "Contracts", "Records",
-            "AppStore", "Digests", "Signatures", "StrictJSON", "TestSupport", logging, lifecycle, hummingbird,
+            "AppStore", "Digests", "Signatures", "StrictJSON", "TestSupport", logging,
         ]),
     tests(
         "StateUpdaterTests", "Services/StateUpdater",
@@ -322,15 +322,14 @@ let tests: [Target] = [
         "WebhooksTests", "Services/Webhooks",
         [
             "Webhooks", "Bootstrap", "Chassis", "Contracts", "Kafka", "Pipeline", "Postgres", "Records", "Storage",
-            "StrictJSON", "Subscriptions", "WebhookDelivery", "Development", "TestSupport", logging, lifecycle,
-            hummingbird,
+            "StrictJSON", "Subscriptions", "WebhookDelivery", "Development", "TestSupport", logging, hummingbird,
             nio, nioPosix, nioSSL,
         ]),
     tests(
         "SimulatedAppStoreTests", "Shared/SimulatedAppStore",
         [
-            "Development", "SimulatedAppStore", "AppStore", "Digests", "Signatures", "Contracts", "Records",
-            "StrictJSON", "TestSupport", logging, httpClient, hummingbird, lifecycle, nio, nioPosix,
+            "Chassis", "Development", "SimulatedAppStore", "AppStore", "Digests", "Signatures", "Contracts", "Records",
+            "StrictJSON", "TestSupport", logging, httpClient, hummingbird, nio, nioPosix,
         ]),
     tests(
         "StorekeeperTests", "Services/Storekeeper",
@@ -360,8 +359,8 @@ let tests: [Target] = [
     tests(
         "EndToEndTests", "EndToEnd",
         [
-            "Devkit", "Development", "Operations", "AppStore", "Signatures", "Contracts", "Records", "Kafka",
-            "Pipeline", "Storage", "Postgres", "TestSupport", logging, hummingbird, httpClient,
+            "Chassis", "Devkit", "Development", "Operations", "AppStore", "Signatures", "Contracts", "Records",
+            "Kafka", "Pipeline", "Storage", "Postgres", "TestSupport", logging, hummingbird, httpClient,
         ]),
 ]
 

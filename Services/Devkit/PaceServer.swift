@@ -1,3 +1,4 @@
+import Chassis
 import Hummingbird
 import Logging
 
@@ -16,10 +17,9 @@ struct PaceServer: Sendable {
                 status: .ok, headers: [.contentType: "application/json"],
                 body: .init(byteBuffer: ByteBuffer(string: #"{"waiting": \#(measurement.pressure)}"#)))
         }
-        let application = Application(
-            router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0), serverName: nil),
-            onServerRunning: { channel in onPort(channel.localAddress?.port ?? 0) },
-            logger: logger)
-        try await application.run()
+        try await router.serving(logger: logger) { port in
+            onPort(port)
+            try await gracefulShutdown()
+        }
     }
 }

@@ -1,3 +1,4 @@
+import Chassis
 import Commands
 import Contracts
 import Foundation
@@ -35,7 +36,6 @@ struct WebhookReceiver: Sendable {
         }
         let log = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
         let received = Mutex(0)
-        let (ports, bound) = AsyncStream.makeStream(of: Int.self)
         let router = Router()
         router.post("storekeeper-dev/:endpoint") { request, context in
             let body = Array(buffer: try await request.body.collect(upTo: Self.bodyLimit))
@@ -54,16 +54,9 @@ struct WebhookReceiver: Sendable {
             if number == Self.printed { show.say("Further webhooks are in \(file)") }
             return Response(status: .noContent)
         }
-        let application = Application(
-            router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0), serverName: nil),
-            onServerRunning: { channel in bound.yield(channel.localAddress?.port ?? 0) }, logger: .silent)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await application.run() }
-            group.addTask {
-                guard let port = await ports.first(where: { _ in true }) else { return }
-                try await register(port: port)
-            }
-            try await group.waitForAll()
+        try await router.serving(logger: .silent) { port in
+            try await register(port: port)
+            try await gracefulShutdown()
         }
     }
 

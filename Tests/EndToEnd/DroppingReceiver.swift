@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Chassis
 import Commands
 import Hummingbird
 import Logging
@@ -42,12 +43,10 @@ final class DroppingReceiver: Sendable {
             }
             return isDropped ? Response(status: .ok) : try await handOn(body)
         }
-        let application = Application(
-            router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0), serverName: nil),
-            onServerRunning: { channel in
-                onTarget("http://127.0.0.1:\(channel.localAddress?.port ?? 0)/v1/notifications")
-            }, logger: .silent)
-        try await application.run()
+        try await router.serving(logger: .silent) { port in
+            onTarget("http://127.0.0.1:\(port)/v1/notifications")
+            try await gracefulShutdown()
+        }
     }
 
     private func handOn(_ body: ByteBuffer) async throws -> Response {

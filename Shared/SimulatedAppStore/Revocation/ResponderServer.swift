@@ -20,6 +20,13 @@ struct ResponderServer: Sendable {
     func application(
         host: String, port: Int, onPort: @escaping @Sendable (Int) -> Void
     ) -> some ApplicationProtocol {
+        Application(
+            router: router, configuration: .init(address: .hostname(host, port: port), serverName: nil),
+            onServerRunning: { channel in onPort(channel.localAddress?.port ?? 0) }, logger: Self.logger)
+    }
+
+    /// What it answers.
+    var router: Router<BasicRequestContext> {
         let router = Router()
         let respond = { @Sendable [answer, now] (request: Request, _: BasicRequestContext) in
             let question = try await request.body.collect(upTo: 64 << 10)
@@ -34,8 +41,6 @@ struct ResponderServer: Sendable {
         // The second matches at least one component.
         router.post("/", use: respond)
         router.post("**", use: respond)
-        return Application(
-            router: router, configuration: .init(address: .hostname(host, port: port), serverName: nil),
-            onServerRunning: { channel in onPort(channel.localAddress?.port ?? 0) }, logger: Self.logger)
+        return router
     }
 }

@@ -1,8 +1,8 @@
+import Chassis
 import Foundation
 import Hummingbird
 import Logging
 import NIOCore
-import ServiceLifecycle
 import Synchronization
 
 /// A receiver of webhooks, which keeps what was posted and answers as the test says.
@@ -47,7 +47,6 @@ final class HookReceiver: Sendable {
         _ body: @Sendable (HookReceiver, _ port: Int) async throws -> Outcome
     ) async throws -> Outcome {
         let receiver = HookReceiver(answer)
-        let (ports, port) = AsyncStream<Int>.makeStream()
         let router = Router()
         let handle: @Sendable (Hummingbird.Request, BasicRequestContext) async throws -> Response = { request, _ in
             let content = try await request.body.collect(upTo: 1 << 20)
@@ -65,25 +64,7 @@ final class HookReceiver: Sendable {
         router.post("**", use: handle)
         var logger = Logger(label: "receiver")
         logger.logLevel = .critical
-        let application = Application(
-            router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { channel in port.yield(channel.localAddress?.port ?? 0) }, logger: logger)
-        var configuration = ServiceGroupConfiguration(services: [application], logger: logger)
-        // For answers that never end.
-        configuration.maximumGracefulShutdownDuration = .seconds(2)
-        let services = ServiceGroup(configuration: configuration)
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await services.run() }
-            var bound = 0
-            for await port in ports {
-                bound = port
-                break
-            }
-            let result = try await body(receiver, bound)
-            // NIO ends the process where a server is cancelled while it accepts a connection.
-            await services.triggerGracefulShutdown()
-            return result
-        }
+        return try await router.serving(logger: logger) { port in try await body(receiver, port) }
     }
 
     private func receive(_ request: Request) async -> Answer {

@@ -1,7 +1,7 @@
+import Chassis
 import Foundation
 import Hummingbird
 import Logging
-import ServiceLifecycle
 import Synchronization
 
 /// An HTTP server of a test, which keeps what was posted and answers as the test says.
@@ -62,7 +62,6 @@ final class Receiver: Sendable {
         _ body: @Sendable (Receiver, _ address: String) async throws -> Outcome
     ) async throws -> Outcome {
         let receiver = Receiver(answer: answer, waiting: waiting)
-        let (ports, port) = AsyncStream<Int>.makeStream()
         let router = Router()
         router.post("/v1/notifications") { request, _ in
             let content = try await request.body.collect(upTo: 1 << 20)
@@ -77,25 +76,8 @@ final class Receiver: Sendable {
         router.get("/backlog") { _, _ in #"{"waiting": \#(receiver.asked())}"# }
         var logger = Logger(label: "receiver")
         logger.logLevel = .critical
-        let application = Application(
-            router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { channel in port.yield(channel.localAddress?.port ?? 0) },
-            logger: logger)
-        var configuration = ServiceGroupConfiguration(services: [application], logger: logger)
-        // For answers that never end.
-        configuration.maximumGracefulShutdownDuration = .seconds(2)
-        let services = ServiceGroup(configuration: configuration)
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await services.run() }
-            var bound: Int?
-            for await port in ports {
-                bound = port
-                break
-            }
-            let result = try await body(receiver, "http://127.0.0.1:\(bound ?? 0)")
-            // NIO ends the process where a server is cancelled while it accepts a connection.
-            await services.triggerGracefulShutdown()
-            return result
+        return try await router.serving(logger: logger) { port in
+            try await body(receiver, "http://127.0.0.1:\(port)")
         }
     }
 

@@ -1,7 +1,6 @@
+import Chassis
 import Development
 import Foundation
-import Hummingbird
-import ServiceLifecycle
 import Signatures
 import Synchronization
 
@@ -31,7 +30,6 @@ final class RunningResponder: Sendable {
     static func listening(
         now: @escaping @Sendable () -> Date, _ body: @Sendable (RunningResponder) async throws -> Void
     ) async throws {
-        let (addresses, found) = AsyncStream<Int>.makeStream()
         let made = Mutex<(RunningResponder, Responder)?>(nil)
         let server = ResponderServer(
             answer: { question, date in
@@ -42,24 +40,14 @@ final class RunningResponder: Sendable {
                 }
                 return (behavior, try responder.answer(to: question, behavior: behavior, now: date))
             }, now: now)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            let application = server.application(host: "127.0.0.1", port: 0) { found.yield($0) }
-            var configuration = ServiceGroupConfiguration(services: [application], logger: application.logger)
-            // For answers that never end.
-            configuration.maximumGracefulShutdownDuration = .seconds(2)
-            let services = ServiceGroup(configuration: configuration)
-            group.addTask { try await services.run() }
-            for await port in addresses.prefix(1) {
-                let authority = try DevelopmentAuthority(now: now(), ocspAddress: "http://127.0.0.1:\(port)/ocsp")
-                let running = RunningResponder(authority: authority)
-                let responder = try Responder(
-                    authority: authority, impostor: try DevelopmentAuthority(now: now()),
-                    list: { running.state.withLock(\.revoked) })
-                made.withLock { $0 = (running, responder) }
-                try await body(running)
-            }
-            // NIO ends the process where a server is cancelled while it accepts a connection.
-            await services.triggerGracefulShutdown()
+        try await server.router.serving(logger: ResponderServer.logger) { port in
+            let authority = try DevelopmentAuthority(now: now(), ocspAddress: "http://127.0.0.1:\(port)/ocsp")
+            let running = RunningResponder(authority: authority)
+            let responder = try Responder(
+                authority: authority, impostor: try DevelopmentAuthority(now: now()),
+                list: { running.state.withLock(\.revoked) })
+            made.withLock { $0 = (running, responder) }
+            try await body(running)
         }
     }
 }
