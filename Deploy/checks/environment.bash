@@ -1,7 +1,8 @@
 # A broker and a database for scripts: source it after setting `programs` and `packages`.
 #
 # Creates the directory $work, starts the embedded broker and a private Postgres and exports their addresses; removes all of it at
-# the end of the script, with every process in the map `process`. Everything listens on loopback addresses only.
+# the end of the script, with every process in the map `process`. Everything listens on loopback addresses only. What a service has
+# is read from Deploy/services.json.
 script=$(basename "$0")
 say() { echo "$script: $*"; }
 
@@ -66,3 +67,41 @@ as_postgres "$postgres_bin/initdb" -D "$work/database" -U storekeeper --auth=tru
 as_postgres "$postgres_bin/pg_ctl" -D "$work/database" -s -w -l "$work/database/log" \
     -o "-c listen_addresses=127.0.0.1 -c port=${port[postgres]} -c unix_socket_directories=''" start || fail "Postgres"
 export DATABASE_URL=postgres://storekeeper@127.0.0.1:${port[postgres]}/postgres
+
+# Those that every notification passes, in that order; then those that ask Apple about the missing ones.
+# shellcheck disable=SC2034 # Used by the scripts.
+pipeline=(ingest verifier deduplicator state-updater) history=(recovery scheduler)
+
+field() { # service, field of Deploy/services.json
+    jq --raw-output --arg name "$1" --arg field "$2" '.[] | select(.name == $name) | .[$field]' Deploy/services.json
+}
+
+create_users() { # service …: after setup, a database user for each that has a role
+    local service
+    for service in "$@"; do
+        [ "$(field "$service" database)" = true ] || continue
+        "$postgres_bin/psql" --no-psqlrc --quiet --set=ON_ERROR_STOP=1 "$DATABASE_URL" >"$work/users.log" 2>&1 \
+            --command="create user ${service//-/_} in role storekeeper_${service//-/_}" || fail "the database user of $service"
+    done
+}
+
+prepare() { # service: exports its database user and the keys of records, where it has them; for a subshell
+    if [ "$(field "$1" database)" = true ]; then
+        export DATABASE_URL=${DATABASE_URL/storekeeper@/${1//-/_}@}
+    else
+        unset DATABASE_URL
+    fi
+    if [ "$(field "$1" recordKeys)" = true ]; then export STOREKEEPER_RECORD_KEYS_FILE=$work/record-keys; fi
+    if [ "$1" = verifier ]; then
+        export STOREKEEPER_APPS_FILE=$work/apps.json STOREKEEPER_DEVELOPMENT_MODE=true
+        export STOREKEEPER_ROOT_FILES=$work/authority/root.pem STOREKEEPER_REVOCATION=off
+    fi
+}
+
+create_key() { # after setup: a key of the API for the sandbox of com.example.app, with the scopes of an app backend
+    local scopes=(
+        entitlements:read subscriptions:read subscriptions:write purchases:write customers:read customers:write offers:sign
+        events:read refunds:write)
+    "$programs/storekeeper" keys create --name check --environment Sandbox --app com.example.app "${scopes[@]/#/--scope=}" \
+        2>"$work/keys.log"
+}
