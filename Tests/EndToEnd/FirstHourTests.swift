@@ -50,23 +50,27 @@ extension EndToEnd {
             }
         }
 
-        @Test func `progress of a build tells how much is left, and passes on what is no step`() async throws {
+        @Test func `progress of a build tells which steps and modules are done, and passes on what is no step`()
+            async throws
+        {
             let place = try TemporaryDirectory()
             defer { place.remove() }
             let output = place.path("output")
             let lines = [
-                "warning: w", "[0/1] Planning build", "[20/100] Compiling A", "[21/100] Compiling B", "error: e",
+                "warning: w", "[0/1] Planning build", "[20/100] Compiling Storage AccessStore.swift",
+                "[21/100] Compiling aes.c", "error: e",
             ]
             let progress = DocumentedStep.root.appendingPathComponent("Deploy/progress").path
             let child = try await Spawner().start(
                 "bash", program: "/bin/bash",
                 arguments: [
-                    "-c", "printf '%s\\n' \(lines.map { "'\($0)'" }.joined(separator: " ")) | '\(progress)' 120",
+                    "-c",
+                    "printf '%s\\n' \(lines.map { "'\($0)'" }.joined(separator: " ")) | '\(progress)' Storage API",
                 ],
                 environment: ["PATH": "/usr/bin:/bin"], log: output + ".log", output: output)
             #expect(await child.ending() == .exit(0))
             let shown = try String(contentsOfFile: output, encoding: .utf8)
-            #expect(shown == "warning: w\n20 of 100 steps, about 8 min left\nerror: e\n")
+            #expect(shown == "warning: w\n20 of 100 steps, 1 of 2 own modules\nerror: e\n")
         }
 
         @Test(arguments: ["Documentation/FirstHour.md", "Documentation/API.md"])
