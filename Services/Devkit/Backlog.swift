@@ -21,6 +21,8 @@ final class Backlog: Sendable {
         var pressure: Int64 = 0
         /// See ``DroppedRecords``.
         var dropped: Int64 = 0
+        /// Records ever written to the topics.
+        var written: Int64 = 0
 
         /// Adds another stage of the same measurement.
         mutating func add(_ other: Measurement) {
@@ -28,12 +30,17 @@ final class Backlog: Sendable {
             isSettled = isSettled && other.isSettled
             pressure = max(pressure, other.pressure)
             dropped += other.dropped
+            written += other.written
         }
+
+        /// Whether nothing waits, and nothing was written since an earlier one.
+        func isIdle(since earlier: Measurement?) -> Bool { isSettled && written == earlier?.written }
     }
 
     private static let interval: Duration = .milliseconds(200)
 
     private let readers: [Reader]
+    private let positions: PositionStore?
     private let forgets: Bool
     private let newest = Mutex<Measurement?>(nil)
 
@@ -44,6 +51,7 @@ final class Backlog: Sendable {
     init(
         _ configuration: KafkaConfiguration, positions: PositionStore? = nil, forgets: Bool, logger: Logger
     ) throws {
+        self.positions = positions
         self.forgets = forgets
         readers = try ServiceKind.allCases.flatMap { kind in
             try kind.readings.map {
@@ -74,17 +82,24 @@ final class Backlog: Sendable {
     }
 
     /// Measures until cancelled; skips failed measurements, as the broker may be starting or gone.
-    func watch() async {
+    /// - Parameter idle: pause before the next measurement while nothing is written (default: the same as otherwise).
+    func watch(idle: Duration? = nil) async {
         while !Task.isCancelled {
+            let before = measurement
             try? await refresh()
-            try? await Task.sleep(for: Self.interval)
+            let isIdle = measurement?.isIdle(since: before) ?? false
+            try? await Task.sleep(for: isIdle ? idle ?? Self.interval : Self.interval)
         }
         await close()
     }
 
     /// Measures once.
     func refresh() async throws {
-        var measurement = try await Self.measurement(readers)
+        let stored = try await storedOffsets()
+        var measurement = try await withThrowingTaskGroup(of: Measurement.self) { group in
+            for reader in readers { group.addTask { try await reader.measurement(stored) } }
+            return try await group.reduce(into: Measurement()) { $0.add($1) }
+        }
         if !forgets { measurement.dropped = 0 }
         newest.withLock { newest in
             measurement.number = (newest?.number ?? 0) + 1
@@ -97,11 +112,11 @@ final class Backlog: Sendable {
         for reader in readers { await reader.close() }
     }
 
-    private static func measurement(_ readers: [Reader]) async throws -> Measurement {
-        try await withThrowingTaskGroup(of: Measurement.self) { group in
-            for reader in readers { group.addTask { try await reader.measurement() } }
-            return try await group.reduce(into: Measurement()) { $0.add($1) }
-        }
+    /// By group, with one statement for all.
+    private func storedOffsets() async throws -> [String: [LogPosition]] {
+        guard let positions else { return [:] }
+        let groups = ServiceKind.allCases.filter(\.storesOffsets).flatMap(\.readings).map(\.group)
+        return try await positions.all(cluster: try await readers[0].clusterId(), groups: groups)
     }
 
     /// Reads a group's offsets without joining it.
@@ -124,30 +139,38 @@ final class Backlog: Sendable {
             consumer = try Consumer(configuration, group: group, logger: logger)
         }
 
-        func measurement() async throws -> Measurement {
-            let before = try await places()
+        /// - Parameter stored: the stored offsets of all groups at its beginning.
+        func measurement(_ stored: [String: [LogPosition]]) async throws -> Measurement {
+            let before = try await places(stored)
             let marks = try await consumer.watermarks(partitions)
-            // Reading the watermarks takes a while, during which the group commits.
-            let after = try await places()
-            let lags = lags(after, marks)
+            var lags = lags(before, marks)
+            let isSettled = lags.allSatisfy { $0.records == 0 }
+            if !isSettled {
+                // Reading the watermarks takes a while, during which the group commits.
+                let later = try await positions?.all(cluster: try await clusterId(), groups: [group])
+                lags = self.lags(try await places(later ?? [:]), marks)
+            }
             loss.measurement(at: lags)
             let records = lags.map(\.records)
             return Measurement(
-                waiting: [kind: records.reduce(0, +)],
-                isSettled: self.lags(before, marks).allSatisfy { $0.records == 0 },
-                pressure: (records.max() ?? 0) * Int64(records.count), dropped: loss.records)
+                waiting: [kind: records.reduce(0, +)], isSettled: isSettled,
+                pressure: (records.max() ?? 0) * Int64(records.count), dropped: loss.records,
+                written: marks.reduce(0) { $0 + $1.high })
         }
 
-        private func places() async throws -> [TopicPartitionOffset?] {
-            guard let positions else { return try await consumer.committed(partitions) }
-            let stored = try await positions.positions(
-                cluster: try await consumer.clusterId(), group: group,
-                partitions: partitions.map { ($0.topic, $0.partition) })
-            let offsets = Dictionary(uniqueKeysWithValues: stored.map { ($0.partition, $0.offset) })
+        private func places(_ stored: [String: [LogPosition]]) async throws -> [TopicPartitionOffset?] {
+            if positions == nil { return try await consumer.committed(partitions) }
+            let offsets = Dictionary(
+                uniqueKeysWithValues: (stored[group] ?? []).map {
+                    (TopicPartition(topic: $0.topic, partition: $0.partition), $0.offset)
+                })
             return partitions.map { partition in
-                offsets[partition.partition].map { TopicPartitionOffset(partition, offset: $0) }
+                offsets[partition].map { TopicPartitionOffset(partition, offset: $0) }
             }
         }
+
+        /// Of the broker that all of them read.
+        func clusterId() async throws -> String { try await consumer.clusterId() }
 
         private func lags(
             _ committed: [TopicPartitionOffset?], _ marks: [Consumer.Watermarks]

@@ -11,6 +11,8 @@ struct DevRun: Sendable {
     private static let tick: Duration = .milliseconds(200)
     /// While nothing moves: each look costs every service an answer.
     private static let idleTick: Duration = .seconds(1)
+    /// The same where nothing is awaited, unless a record is written.
+    private static let restTick: Duration = .seconds(5)
     private static let stallLimit: Duration = .seconds(60)
 
     let services: DevelopmentEnvironment.RunningServices
@@ -18,6 +20,9 @@ struct DevRun: Sendable {
     let show: LiveDisplay
     /// An endless run sends until this returns; nil sends until the count is reached or the run is cancelled.
     var enough: (@Sendable () async throws -> Void)?
+
+    /// Whether nothing is awaited, and a rate keeps the simulator from filling the broker between two measurements.
+    private var mayRest: Bool { options.count == 0 && enough == nil && options.rate > 0 }
 
     private enum Step: Sendable {
         case companionEnded
@@ -43,7 +48,7 @@ struct DevRun: Sendable {
             let isEnough = Flag()
             let (ports, port) = AsyncStream.makeStream(of: Int.self)
             group.addTask {
-                await backlog.watch()
+                await backlog.watch(idle: mayRest ? Self.idleTick : nil)
                 return .companionEnded
             }
             group.addTask {
@@ -180,8 +185,24 @@ struct DevRun: Sendable {
                         seconds: (clock.now - start).seconds)
                 }
             }
-            try await clock.sleep(for: isIdle ? Self.idleTick : Self.tick)
+            if isIdle, mayRest {
+                try await rest(simulator, observer.backlog, since: snapshot.backlog)
+            } else {
+                try await clock.sleep(for: isIdle ? Self.idleTick : Self.tick)
+            }
         }
+    }
+
+    /// Waits until a record is written or the simulator has ended, and not for long: some of what is shown changes
+    /// without either.
+    private func rest(
+        _ simulator: ChildProcess, _ backlog: Backlog, since shown: Backlog.Measurement?
+    ) async throws {
+        let clock = ContinuousClock()
+        let end = clock.now + Self.restTick
+        repeat {
+            try await clock.sleep(for: Self.tick)
+        } while clock.now < end && simulator.isRunning && backlog.measurement?.isIdle(since: shown) ?? true
     }
 
     private func record(of simulatorRun: SimulatorRun) throws -> RunRecord {

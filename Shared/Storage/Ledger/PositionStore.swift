@@ -119,7 +119,17 @@ public struct PositionStore: Sendable {
 
     /// All stored offsets of a cluster and group.
     public func all(cluster: String, group: String) async throws -> [LogPosition] {
-        try await connection.execute(Self.list, cluster, group).map { row in try Self.position(row) }
+        try await all(cluster: cluster, groups: [group])[group] ?? []
+    }
+
+    /// All stored offsets of a cluster and some groups, by group, without groups that have none.
+    public func all(cluster: String, groups: [String]) async throws -> [String: [LogPosition]] {
+        var positions: [String: [LogPosition]] = [:]
+        for row in try await connection.execute(Self.list, cluster, groups) {
+            let group: String = try row.value("consumer_group")
+            positions[group, default: []].append(try Self.position(row))
+        }
+        return positions
     }
 
     /// Deletes a group's offsets in a topic, so that it begins again at the earliest record. Harmless, because a notification
@@ -167,10 +177,10 @@ public struct PositionStore: Sendable {
     static let list = Statement(
         "position-list",
         """
-        select topic, partition, next_offset
+        select consumer_group, topic, partition, next_offset
         from consumer_position
-        where cluster = $1::text and consumer_group = $2::text
-        order by topic, partition
+        where cluster = $1::text and consumer_group = any($2::text[])
+        order by consumer_group, topic, partition
         """)
 
     static let remove = Statement(

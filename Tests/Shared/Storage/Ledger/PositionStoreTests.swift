@@ -57,6 +57,9 @@ import Testing
             #expect(own == [Self.position(0, 3)])
             #expect(try await store.positions(cluster: "d", group: "g", partitions: partitions) == [])
             #expect(try await store.positions(cluster: "c", group: "h", partitions: partitions) == [])
+            _ = try await store.establish(cluster: "c", group: "i", lowWatermarks: [Self.position(1, 4)])
+            let all = try await store.all(cluster: "c", groups: ["g", "h", "i"])
+            #expect(all == ["g": [Self.position(0, 3)], "i": [Self.position(1, 4)]])
         }
     }
 }
