@@ -130,7 +130,8 @@ struct RefundJob: Sendable {
                     metadata: Self.metadata(sending))
                 pause = max(pause, Self.keyPause)
             }
-            let next = max(now().addingTimeInterval(pause), error.retryAfter ?? .distantPast)
+            // Of Apple's Retry-After only what the pause has: a wrong one may lie beyond the twelve hours.
+            let next = now().addingTimeInterval(pause)
             if least.affectsApp {
                 await pauses.pause(CoverageStore.App(sending.key.environment, sending.bundleId), until: next)
             }

@@ -182,6 +182,20 @@ import Testing
         }
     }
 
+    @Test func `A Retry-After beyond the twelve hours makes no request miss its answer`() async throws {
+        try await SchedulerFixture.open { fixture async throws in
+            let clock = ManualClock(at: SchedulerFixture.now)
+            let ids = try await Self.request(2, fixture, at: clock.now)
+            fixture.faults.add(ServerFault(kind: .storm, endpoint: .sendConsumption, delay: .seconds(86_400)))
+            try await Self.job(fixture, clock).turn()
+            #expect(fixture.answers.transactions.isEmpty)
+            fixture.faults.clear()
+            clock.advance(by: 900)
+            try await Self.job(fixture, clock).turn()
+            for id in ids { #expect(fixture.answers.bodies(about: id).count == 1) }
+        }
+    }
+
     @Test func `An answer that Apple rejects has failed; without a key, or a revoked one, it waits`() async throws {
         try await SchedulerFixture.open { fixture async throws in
             let clock = ManualClock(at: SchedulerFixture.now)

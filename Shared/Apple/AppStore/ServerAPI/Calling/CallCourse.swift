@@ -2,6 +2,10 @@ import struct Foundation.Date
 
 /// One call from attempt to attempt: what has failed so far decides what comes next. No I/O.
 struct CallCourse: Sendable {
+    /// How long a 429 keeps back requests of its kind at most, those of other processes, too. Apple counts by the hour;
+    /// a wrong Retry-After must not stop them for a day.
+    static let longestClosure = Duration.seconds(3600)
+
     private let policy: APIRetryPolicy
     private var failures = 0
     private var rejectedTokens = 0
@@ -37,7 +41,7 @@ struct CallCourse: Sendable {
             pauses += 1
             // Without a time that lies ahead there would be no pause at all, and Apple counts rejected requests, too.
             let least = policy.pause(afterFailures: pauses, random: random)
-            return .queue(closedFor: max(pause ?? .zero, least))
+            return .queue(closedFor: min(max(pause ?? .zero, least), Self.longestClosure))
         case .transient(let error, let pause):
             failures += 1
             guard failures < policy.attempts else { return .fail(error) }

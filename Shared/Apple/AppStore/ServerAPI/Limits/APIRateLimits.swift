@@ -6,7 +6,7 @@ public protocol APILimits: Sendable {
     /// - Throws: `APIError.rateLimited`, at once, where that would be after the deadline; `CancellationError`.
     func admit(_ endpoint: APIEndpoint, before deadline: Duration) async throws
 
-    /// Apple answered 429: no request of this kind until its Retry-After.
+    /// Apple answered 429: no request of this kind until its Retry-After, an hour at most.
     func close(_ endpoint: APIEndpoint, for pause: Duration) async
 }
 

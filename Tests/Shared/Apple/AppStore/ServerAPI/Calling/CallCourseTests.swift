@@ -40,6 +40,13 @@ import Testing
         #expect(course.step(after: .tooMany(pause: .zero), chances: 2, random: 1) == .queue(closedFor: .seconds(2)))
     }
 
+    @Test func `429 closes for an hour at most, whatever Retry-After says`() {
+        var course = CallCourse(APIRetryPolicy())
+        #expect(
+            course.step(after: .tooMany(pause: .seconds(86_400)), chances: 2, random: 1)
+                == .queue(closedFor: .seconds(3600)))
+    }
+
     @Test func `Token is rejected as often as there are keys, and once more for the clock`() {
         var course = CallCourse(APIRetryPolicy(attempts: 1))
         let steps = (0..<3).map { _ in course.step(after: .unauthorized(serverDate: nil), chances: 3, random: 1) }
