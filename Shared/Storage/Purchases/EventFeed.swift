@@ -28,14 +28,21 @@ package struct EventFeed: Sendable {
 
     /// Computes the horizon from readings. No I/O.
     package struct Horizon: Sendable {
-        /// All ids up to this one are committed or rolled back; nil until a reading has settled.
+        /// All ids up to this one are committed or rolled back; nil until a reading has settled, also after the database was
+        /// restored.
         package private(set) var id: Int64?
         private var pending: [(reading: Reading, at: ContinuousClock.Instant)] = []
+        private var last: Reading?
 
         package init() {}
 
         /// Adds a reading; readings must be added in the order in which they were made.
         package mutating func advance(_ reading: Reading, at instant: ContinuousClock.Instant) {
+            // Neither goes back, unless the database was restored: then the same ids are given again.
+            if let last, reading.nextTransaction < last.nextTransaction || reading.greatest < last.greatest {
+                (id, pending) = (nil, [])
+            }
+            last = reading
             if pending.last?.reading.greatest != reading.greatest, reading.greatest > id ?? -1 {
                 pending.append((reading, instant))
             }

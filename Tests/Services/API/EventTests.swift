@@ -147,6 +147,24 @@ struct EventTests {
         #expect(empty.id == 0)
     }
 
+    @Test func `Horizon begins again where the database was put back to an earlier state`() {
+        var horizon = EventFeed.Horizon()
+        let start = ContinuousClock.now
+        func read(_ greatest: Int64, next: Int64, oldest: Int64) -> Int64? {
+            horizon.advance(
+                EventFeed.Reading(greatest: greatest, nextTransaction: next, oldestRunning: oldest), at: start)
+            return horizon.id
+        }
+        #expect(read(100, next: 1000, oldest: 1000) == 100)
+        // Not decided when the database ends.
+        #expect(read(103, next: 1005, oldest: 1003) == 100)
+        #expect(read(60, next: 600, oldest: 598) == nil)
+        #expect(read(61, next: 605, oldest: 600) == 60)
+        #expect(read(61, next: 606, oldest: 606) == 61)
+        // Of another cluster, with more transactions and fewer events.
+        #expect(read(50, next: 9000, oldest: 9000) == 50)
+    }
+
     @Test func `Horizon knows for how long the oldest event has not been decided`() {
         var horizon = EventFeed.Horizon()
         let start = ContinuousClock.now
