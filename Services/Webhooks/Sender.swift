@@ -202,7 +202,9 @@ actor Sender: Service {
             let isDue = health.nextProbeAt <= moment && places.used(by: id) == 0
             if health.testRequestedAt != nil, isDue, entry.endpoint.state != .disabled {
                 tests.append(id)
-            } else if health.notice != nil, isDue, entry.endpoint.state == .active, !health.isPaused(at: moment) {
+            } else if health.notice != nil, !health.isFailing, isDue, entry.endpoint.state == .active,
+                !health.isPaused(at: moment)
+            {
                 notices.append(id)
             } else if entry.endpoint.state == .active, !health.isPaused(at: moment) {
                 if !health.isFailing { open.append((id, false)) } else if isDue { probes.append(id) }

@@ -156,6 +156,12 @@ extension EndpointHealth {
             throttled(for: seconds, at: now)
             return .none
         case .failed(_, let fault):
+            // A receiver that refuses a notice may take its changes all the same.
+            if case .notice(_, let told) = attempt.subject {
+                if notice == told, now.timeIntervalSince(told.at) >= Self.patience { notice = nil }
+                nextProbeAt = now.addingTimeInterval(Self.longestProbe)
+                return .none
+            }
             // Requests that were under way when it began to fail say nothing new: ten of them must not put off the next probe.
             if let claim = attempt.claim, isFailing, !claim.isProbe {
                 lastFault = fault

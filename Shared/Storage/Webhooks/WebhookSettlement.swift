@@ -11,7 +11,7 @@ package struct WebhookAttempt: Sendable {
         case delivery(WebhookQueueStore.Claim)
         /// `webhook.test`, as it was asked for; repeated until it succeeds where the endpoint waits for its first success.
         case test(endpoint: UUID, requestedAt: Date, isRepeated: Bool)
-        /// `webhook.disabled` about another endpoint; repeated until it is answered with 2xx.
+        /// `webhook.disabled` about another endpoint; repeated until it is answered with 2xx, for five days.
         case notice(endpoint: UUID, EndpointHealth.Notice)
     }
 

@@ -14,6 +14,7 @@ final class HookReceiver: Sendable {
 
         var id: String { headers["webhook-id"] ?? "" }
         var isTest: Bool { String(decoding: body, as: UTF8.self).contains("webhook.test") }
+        var isNotice: Bool { String(decoding: body, as: UTF8.self).contains("webhook.disabled") }
     }
 
     struct Answer: Sendable {

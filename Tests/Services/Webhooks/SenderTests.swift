@@ -224,6 +224,33 @@ import WebhookDelivery
         }
     }
 
+    @Test func `A receiver that refuses to be told of another endpoint gets its events all the same`() async throws {
+        try await HookReceiver.listening(answering: { _, request in
+            let isGone = request.path == "/hook" && !request.isTest
+            return .init(status: isGone ? .gone : request.isNotice ? .badRequest : .ok)
+        }) { receiver, port in
+            try await Self.with(receiver, port: port) { bench in
+                let other = WebhookEndpoint(
+                    id: UUID(), environment: .production, url: "http://127.0.0.1:\(port)/other",
+                    createdAt: bench.clock.now)
+                try await bench.store.create(other, audit: Self.audit)
+                try await bench.drain()
+                _ = try await bench.enqueue(["a"])
+                try await bench.drain()
+                for _ in 0..<8 {
+                    bench.clock.advance(by: 1000)
+                    try await bench.drain()
+                }
+                _ = try await bench.enqueue(["b"])
+                try await bench.drain()
+                let sent = receiver.all.filter { $0.path == "/other" && !$0.isTest }
+                let notices = sent.filter(\.isNotice)
+                #expect(notices.count >= 8 && sent.count - notices.count == 2)
+                #expect(try await bench.store.find(other.id)?.health.failures == 0)
+            }
+        }
+    }
+
     @Test func `An endpoint of kind apple gets Apple's request for each notification, repeated under its id`()
         async throws
     {

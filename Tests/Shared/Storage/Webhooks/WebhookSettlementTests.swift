@@ -168,6 +168,28 @@ import WebhookDelivery
         }
     }
 
+    @Test func `A receiver that refuses to be told of another endpoint is not failing, and is told for five days`()
+        async throws
+    {
+        try await WebhookFixture.with(2) { fixture async throws in
+            let other = fixture.endpoints[1].id
+            _ = try await fixture.enqueue(["a"])
+            try await fixture.settle(try await fixture.claim(1), .gone)
+            let notice = EndpointHealth.Notice(about: fixture.endpoint.id, at: fixture.clock.now)
+            for after in [0, 900, 1800, 2700, 3600, 4500, EndpointHealth.patience + 1] {
+                let now = notice.at.addingTimeInterval(after)
+                let report = try await fixture.settlement.settle(
+                    [WebhookAttempt(.notice(endpoint: other, notice), WebhookFixture.failure, at: now)],
+                    at: now, using: SeededGenerator(state: 1))
+                #expect(report.disabled.isEmpty)
+                let entry = try #require(try await fixture.store.find(other))
+                #expect(entry.endpoint.state == .active && entry.health.failures == 0)
+                #expect(entry.health.nextProbeAt == now.addingTimeInterval(EndpointHealth.longestProbe))
+                #expect(entry.health.notice == (after < EndpointHealth.patience ? notice : nil))
+            }
+        }
+    }
+
     @Test func `A new endpoint is active after the first test that is answered with 2xx`() async throws {
         try await WebhookFixture.with(isActive: false) { fixture async throws in
             let id = fixture.endpoint.id
