@@ -27,7 +27,7 @@ package struct EndpointHealth: Sendable, Equatable {
 
     /// Failures in a row.
     package var failures: Int32
-    /// The first of them.
+    /// The one with which it began to fail: a failure of last week and one of today are no outage.
     package var failingSince: Date?
     /// While it fails or is tested: when the next request is sent.
     package var nextProbeAt: Date
@@ -91,10 +91,11 @@ package struct EndpointHealth: Sendable, Equatable {
     /// - Parameter fault: a clause.
     package mutating func failed(_ fault: String, at now: Date) -> Effect {
         failures = failures == .max ? .max : failures + 1
-        let since = failingSince ?? now
-        failingSince = since
         lastFault = fault
         nextProbeAt = now.addingTimeInterval(probeDelay)
+        guard isFailing else { return .none }
+        let since = failingSince ?? now
+        failingSince = since
         return now.timeIntervalSince(since) >= Self.patience ? disable(.failing, at: now) : .none
     }
 

@@ -48,6 +48,17 @@ import Testing
         #expect(health.disabledBecause == nil && health.failures == 0 && health.nextProbeAt == clock.now)
     }
 
+    @Test func `A failed test and an outage of an hour days later do not disable an endpoint`() {
+        var health = EndpointHealth(nextProbeAt: Self.start)
+        // Nothing was sent after it: the endpoint is quiet, or what was sent was answered 429.
+        #expect(health.failed("answered 502", at: Self.start) == .none)
+        let outage = Self.start.addingTimeInterval(6 * 86_400)
+        for minute in 0..<60 {
+            #expect(health.failed("answered 502", at: outage.addingTimeInterval(Double(minute) * 60)) == .none)
+        }
+        #expect(health.isFailing && health.disabledBecause == nil)
+    }
+
     @Test func `410 disables at once`() {
         var health = EndpointHealth(nextProbeAt: Self.start)
         #expect(health.gone(at: Self.start) == .disabled(.gone))
