@@ -292,7 +292,10 @@ package struct RefundDecisionStore: Sendable {
         _ decided: Decided, _ request: LockedRequest, at now: Date, attempts: Int64 = 0
     ) -> Command {
         // The outcome is by Apple's clock. A decision from before it is about an earlier request, and this one would be decided again.
-        let decidedAt = max(now, request.progress.outcomeAt?.addingTimeInterval(0.001) ?? now)
+        // A decision before this one may be by the clock of another machine, or by this one's before it was set back.
+        let decidedAt = max(
+            now, request.progress.outcomeAt?.addingTimeInterval(0.001) ?? now, request.progress.latest?.decidedAt ?? now
+        )
         return Command(
             insert, request.key.environment.rawValue, request.key.transactionId, request.bundleId,
             request.progress.requestedAt, decidedAt, decided.version, decided.rule, decided.body,

@@ -193,6 +193,19 @@ import Testing
         }
     }
 
+    @Test func `An answer counts also by a clock that is behind the one of the decision before it`() async throws {
+        let policy = #"{"rules": [{"name": "a", "then": {"answer": false}}]}"#
+        try await RefundFixture.use(policy: policy) { fixture async throws in
+            #expect(try await fixture.look(60) == .withheld(.rule))
+            guard case .stored = try await fixture.answerByHand(20) else {
+                Issue.record("not stored")
+                return
+            }
+            #expect(try await fixture.sending(20) != nil)
+            #expect(try await fixture.answerByHand(21) == .alreadyAnswered)
+        }
+    }
+
     @Test func `A request after an outcome, both of which came while Apple was asked, is looked at`() async throws {
         try await RefundFixture.use { fixture async throws in
             let first = try #require(await fixture.sending(11))
