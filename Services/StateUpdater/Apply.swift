@@ -85,7 +85,7 @@ struct Apply: Settlement {
                 Metric.deliveryDelay.timer(notification.notificationType).recordSeconds(
                     max(0, notification.receivedAt.timeIntervalSince(signedDate)))
             }
-            latency.recordSeconds(recordedAt.timeIntervalSince(notification.receivedAt))
+            latency.recordSeconds(max(0, recordedAt.timeIntervalSince(notification.receivedAt)))
         }
     }
 }

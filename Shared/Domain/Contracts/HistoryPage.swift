@@ -72,7 +72,7 @@ public struct HistoryPage: TopicMessage, Hashable {
             window: try message.uuid("window"), environment: try message.environment(),
             bundleId: try message.string("bundleId"), page: try message.integer("page"),
             part: try message.integer("part"), items: items,
-            fetchedAt: Date(milliseconds: try message.integer("fetchedAt")))
+            fetchedAt: try message.date("fetchedAt"))
     }
 
     /// The record that carries the message.
@@ -102,7 +102,9 @@ extension HistoryPage.Item {
         for attempt in listed.elements {
             guard let at = attempt["attemptedAt"]?.int64 else { throw .missing("attemptedAt") }
             guard let result = attempt["result"]?.string else { throw .missing("result") }
-            attempts.append(.init(attemptedAt: Date(milliseconds: at), result: result))
+            // Apple signs no attempts: one of an impossible date must not keep back the notification.
+            guard let attemptedAt = Date(recorded: at) else { continue }
+            attempts.append(.init(attemptedAt: attemptedAt, result: result))
         }
         self.init(signedPayload: signedPayload, sendAttempts: attempts)
     }

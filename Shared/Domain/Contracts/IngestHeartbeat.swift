@@ -23,18 +23,24 @@ public struct IngestHeartbeat: TopicMessage, Hashable {
     }
 
     private static let version: Int64 = 1
+    /// More than a minute has; sums of them do not overflow.
+    private static let counts: ClosedRange<Int64> = 0...1_000_000_000
 
     /// Reads the message from a record.
     public init(_ record: WireRecord) throws(ContractFault) {
         let message = try MessageReader(record.value, version: Self.version)
         var rejected: [Int: Int64] = [:]
         for (status, count) in message["rejected"]?.members ?? [] {
-            guard let status = Int(status), let count = count.int64 else { throw .missing("rejected") }
+            guard let status = Int(status), let count = count.int64, Self.counts.contains(count) else {
+                throw .missing("rejected")
+            }
             rejected[status] = count
         }
+        let accepted = try message.integer("accepted")
+        guard Self.counts.contains(accepted) else { throw .missing("accepted") }
         self.init(
-            instance: try message.string("instance"), minute: Date(milliseconds: try message.integer("minute")),
-            accepted: try message.integer("accepted"), rejected: rejected)
+            instance: try message.key("instance"), minute: try message.date("minute"), accepted: accepted,
+            rejected: rejected)
     }
 
     /// The record that carries the message.

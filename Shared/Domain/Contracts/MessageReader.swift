@@ -1,6 +1,7 @@
 import Records
 import StrictJSON
 
+import struct Foundation.Date
 import struct Foundation.UUID
 
 /// Reads the fields of a versioned JSON message.
@@ -29,6 +30,18 @@ struct MessageReader {
     func integer(_ field: String) throws(ContractFault) -> Int64 {
         guard let integer = root[field]?.int64 else { throw .missing(field) }
         return integer
+    }
+
+    func date(_ field: String) throws(ContractFault) -> Date {
+        guard let date = Date(recorded: try integer(field)) else { throw .missing(field) }
+        return date
+    }
+
+    /// A text that is part of a key of the database, where an index row has a maximum size.
+    func key(_ field: String) throws(ContractFault) -> String {
+        let key = try string(field)
+        guard key.utf8.count <= 512 else { throw .missing(field) }
+        return key
     }
 
     func environment() throws(ContractFault) -> StoreEnvironment {

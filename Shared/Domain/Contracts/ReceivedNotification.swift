@@ -45,11 +45,11 @@ public struct ReceivedNotification: TopicMessage, Hashable {
         guard let source = record.header(Headers.source).flatMap(NotificationSource.init) else {
             throw .missing(Headers.source)
         }
-        guard let receivedAt = record.header(Headers.receivedAt).flatMap(Int64.init) else {
-            throw .missing(Headers.receivedAt)
-        }
+        guard
+            let receivedAt = record.header(Headers.receivedAt).flatMap(Int64.init).flatMap({ Date(recorded: $0) })
+        else { throw .missing(Headers.receivedAt) }
         self.init(
-            signedPayload: record.value, source: source, receivedAt: Date(milliseconds: receivedAt),
+            signedPayload: record.value, source: source, receivedAt: receivedAt,
             bundleId: record.header(Headers.bundleId), status: AnsweredStatus(record),
             traceparent: record.header(Headers.traceparent))
     }

@@ -51,11 +51,10 @@ public struct RecoveryRequest: TopicMessage, Hashable {
             skipped.append(kind)
         }
         self.init(
-            environment: try message.environment(), originalTransactionId: try message.string("originalTransactionId"),
-            bundleId: try message.string("bundleId"), skipped: skipped, before: try message.uuid("before"),
-            from: message["from"]?.int64.map { Date(milliseconds: $0) },
-            to: Date(milliseconds: try message.integer("to")),
-            requestedAt: Date(milliseconds: try message.integer("requestedAt")))
+            environment: try message.environment(), originalTransactionId: try message.key("originalTransactionId"),
+            bundleId: try message.key("bundleId"), skipped: skipped, before: try message.uuid("before"),
+            from: message["from"]?.int64.flatMap { Date(recorded: $0) }, to: try message.date("to"),
+            requestedAt: try message.date("requestedAt"))
     }
 
     /// The record that carries the message.

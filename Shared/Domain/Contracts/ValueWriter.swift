@@ -1,5 +1,6 @@
 import Records
 
+import struct Foundation.Date
 import struct Foundation.UUID
 import typealias Foundation.uuid_t
 
@@ -66,6 +67,11 @@ struct ValueReader {
 
     mutating func integer(_ field: String) throws(ContractFault) -> Int64 {
         try take(8, field).withUnsafeBytes { Int64(bigEndian: $0.loadUnaligned(as: Int64.self)) }
+    }
+
+    mutating func date(_ field: String) throws(ContractFault) -> Date {
+        guard let date = Date(recorded: try integer(field)) else { throw .missing(field) }
+        return date
     }
 
     mutating func optionalInteger(_ field: String) throws(ContractFault) -> Int64? {

@@ -63,7 +63,7 @@ extension VerifiedNotification {
         subtype = try reader.optionalText("subtype")
         originalTransactionId = try reader.optionalText("originalTransactionId")
         transactionId = try reader.optionalText("transactionId")
-        receivedAt = Date(milliseconds: try reader.integer("receivedAt"))
+        receivedAt = try reader.date("receivedAt")
         appAppleId = try reader.optionalInteger("appAppleId")
         signedDate = try reader.optionalInteger("signedDate").map {
             Date(timeIntervalSince1970: Double(bitPattern: UInt64(bitPattern: $0)) / 1000)

@@ -18,7 +18,7 @@ extension VerifiedNotification {
             appAppleId: message["appAppleId"]?.int64, originalTransactionId: message["originalTransactionId"]?.string,
             transactionId: message["transactionId"]?.string,
             signedDate: message["signedDate"]?.double.map { Date(timeIntervalSince1970: $0 / 1000) },
-            receivedAt: Date(milliseconds: try message.integer("receivedAt")), source: source,
+            receivedAt: try message.date("receivedAt"), source: source,
             traceparent: record.header(Headers.traceparent), decoded: Array(decoded.rawBytes),
             signedPayload: signedPayload)
     }

@@ -1,6 +1,7 @@
 import Digests
 import Foundation
 import Kafka
+import Records
 
 /// What shows that an offset still means what it meant when it was stored: digests of records before it.
 ///
@@ -70,7 +71,7 @@ extension PositionEvidence {
     public var text: String {
         let parts =
             records.map { "\($0.offset):\(String($0.digest, radix: 16))" }
-            + (restartedAt.map { ["\(Self.restarted):\(Int64($0.timeIntervalSince1970 * 1000))"] } ?? [])
+            + (restartedAt.map { ["\(Self.restarted):\($0.milliseconds)"] } ?? [])
         return parts.joined(separator: " ")
     }
 
@@ -100,7 +101,8 @@ extension ConsumerRecord {
             withUnsafeBytes(of: Int64(bytes?.count ?? -1).littleEndian) { hash.update(ArraySlice($0)) }
             if let bytes { hash.update(bytes[...]) }
         }
-        add(timestamp.map { Array("\(Int64(($0.timeIntervalSince1970 * 1000).rounded()))".utf8) })
+        // Of any size: the writer of a record chooses its timestamp.
+        add(timestamp.map { Array("\($0.milliseconds)".utf8) })
         add(key)
         for header in headers {
             add(Array(header.name.utf8))

@@ -49,12 +49,15 @@ public struct DeadLetter: TopicMessage, Hashable {
         let position = LogPosition(
             topic: try text(Headers.deadLetterTopic), partition: try number(Headers.deadLetterPartition),
             offset: try number(Headers.deadLetterOffset))
+        guard let rejectedAt = Date(recorded: try number(Headers.deadLetterTime)) else {
+            throw .missing(Headers.deadLetterTime)
+        }
         self.init(
             original: WireRecord(
                 key: record.key, value: record.value, headers: Array(record.headers.dropLast(Self.ownHeaders))),
             stage: try text(Headers.deadLetterStage), reason: try text(Headers.deadLetterReason),
             message: try text(Headers.deadLetterMessage), position: position,
-            rejectedAt: Date(milliseconds: try number(Headers.deadLetterTime)),
+            rejectedAt: rejectedAt,
             attempts: try number(Headers.deadLetterAttempts), build: try text(Headers.deadLetterBuild))
     }
 

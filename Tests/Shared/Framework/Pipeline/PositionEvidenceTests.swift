@@ -1,0 +1,18 @@
+import Foundation
+import Kafka
+import Testing
+
+@testable import Pipeline
+
+@Suite struct PositionEvidenceTests {
+    /// The writer of a record chooses its timestamp, and brokers before 4.0 take any.
+    @Test(arguments: [Int64.max, .min, 0, 1_767_225_600_000])
+    func `A record is evidence whatever its timestamp`(milliseconds: Int64) {
+        let record = ConsumerRecord(
+            topic: "t", partition: 0, offset: 7, timestamp: Date(timeIntervalSince1970: Double(milliseconds) / 1000),
+            key: nil, value: [1], headers: [])
+        let read = PositionEvidence.Record(record)
+        let evidence = PositionEvidence().adding(first: read, last: read)
+        #expect(evidence.records == [read] && PositionEvidence(text: evidence.text) == evidence)
+    }
+}
