@@ -1,3 +1,4 @@
+import AppStore
 import AsyncHTTPClient
 import Foundation
 
@@ -33,22 +34,27 @@ struct ResponderClient: Sendable {
         post.headers.add(name: "content-type", value: "application/ocsp-request")
         post.headers.add(name: "accept", value: "application/ocsp-response")
         post.body = .bytes(request)
+        let message = post
         do {
-            let response = try await client.execute(post, timeout: .seconds(timeout))
-            guard response.status == .ok else { throw Unreachable("\(address) answered \(response.status.code)") }
-            var bytes: [UInt8] = []
-            for try await part in response.body {
-                bytes += part.readableBytesView
-                guard bytes.count <= Self.maximumBytes else {
-                    throw Unreachable("\(address) sent more than \(Self.maximumBytes) bytes")
-                }
-            }
-            return bytes
+            return try await withTimeLimit(.seconds(timeout)) { try await answer(to: message, of: address) }
         } catch let failure as Unreachable {
             throw failure
         } catch {
             throw Unreachable("\(address) did not answer: \(error)")
         }
+    }
+
+    private func answer(to request: HTTPClientRequest, of address: String) async throws -> [UInt8] {
+        let response = try await client.execute(request, timeout: .seconds(timeout))
+        guard response.status == .ok else { throw Unreachable("\(address) answered \(response.status.code)") }
+        var bytes: [UInt8] = []
+        for try await part in response.body {
+            bytes += part.readableBytesView
+            guard bytes.count <= Self.maximumBytes else {
+                throw Unreachable("\(address) sent more than \(Self.maximumBytes) bytes")
+            }
+        }
+        return bytes
     }
 }
 

@@ -6,6 +6,7 @@ import Hummingbird
 import ServiceLifecycle
 import StrictJSON
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import API
@@ -131,5 +132,16 @@ import Testing
             #expect(said.contains(detail), "\(said)")
             #expect(!said.contains("secret\""))
         }
+    }
+
+    @Test func `An answer that begins and never ends is none`() async throws {
+        let server = try StallingServer()
+        let client = VerifyReceiptClient(
+            baseURL: "http://127.0.0.1:\(server.port)", sharedSecret: nil, deadline: .milliseconds(200))
+        let failure = await #expect(throws: VerifyReceiptClient.Failure.self) {
+            _ = try await client.verify("AAAA")
+        }
+        #expect(failure?.isRetryable == true && failure?.status == nil)
+        withExtendedLifetime(server) {}
     }
 }

@@ -82,23 +82,30 @@ public struct VerifyReceiptClient: Sendable {
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/json")
         request.body = .bytes(body.bytes)
+        let (message, deadline) = (request, self.deadline)
         do {
-            let response = try await HTTPClient.shared.execute(
-                request, timeout: .nanoseconds(Int64(deadline / .nanoseconds(1))))
-            let bytes = try await response.body.collect(upTo: Self.largestAnswer)
-            let document = try JSONDocument(Array(bytes.readableBytesView))
-            guard response.status == .ok, let status = document.root["status"]?.int64 else {
-                throw Failure(
-                    status: nil, isRetryable: true,
-                    description: "Apple's verifyReceipt answered HTTP \(response.status.code)")
-            }
-            return (document, status)
+            return try await withTimeLimit(deadline) { try await Self.answer(to: message, within: deadline) }
         } catch let failure as Failure {
             throw failure
         } catch {
             // Its own words may quote what was sent, and that holds the secret.
             throw Failure(status: nil, isRetryable: true, description: "Apple's verifyReceipt did not answer")
         }
+    }
+
+    private static func answer(
+        to request: HTTPClientRequest, within deadline: Duration
+    ) async throws -> (JSONDocument, Int64) {
+        let response = try await HTTPClient.shared.execute(
+            request, timeout: .nanoseconds(Int64(deadline / .nanoseconds(1))))
+        let bytes = try await response.body.collect(upTo: largestAnswer)
+        let document = try JSONDocument(Array(bytes.readableBytesView))
+        guard response.status == .ok, let status = document.root["status"]?.int64 else {
+            throw Failure(
+                status: nil, isRetryable: true,
+                description: "Apple's verifyReceipt answered HTTP \(response.status.code)")
+        }
+        return (document, status)
     }
 
     /// <https://developer.apple.com/documentation/appstorereceipts/status>

@@ -170,6 +170,20 @@ import Testing
         try await surroundings.client.shutdown()
     }
 
+    @Test func `RevocationWatch gives up an answer that begins and never ends`() async throws {
+        let server = try StallingServer()
+        let surroundings = Surroundings(hard: true, timeout: 1)
+        let authority = try DevelopmentAuthority(
+            now: surroundings.now(), ocspAddress: "http://127.0.0.1:\(server.port)/")
+        let (verifier, watch, jws) = try surroundings.setUp(authority)
+        #expect(Self.reason(verifier, jws, surroundings.now()) == .revocationUnknown)
+        await watch.look()
+        #expect(Self.reason(verifier, jws, surroundings.now()) == .revocationUnknown)
+        #expect(surroundings.log.containing("warning Cannot check whether a certificate").count == 2)
+        try await surroundings.client.shutdown()
+        withExtendedLifetime(server) {}
+    }
+
     @Test func `RevocationWatch lets the last answer count in hard mode until it expires, and then nothing passes`()
         async throws
     {

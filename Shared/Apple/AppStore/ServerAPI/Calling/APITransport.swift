@@ -91,7 +91,7 @@ public struct APITransport: Sendable, CustomReflectable {
         of message: HTTPClientRequest, _ departure: Departure, timeout: Duration
     ) async throws(CancellationError) -> APIOutcome {
         do {
-            return try await within(timeout) { try await exchange(message, timeout: timeout) }
+            return try await withTimeLimit(timeout) { try await exchange(message, timeout: timeout) }
         } catch {
             if Task.isCancelled { throw CancellationError() }
             // A failure's own words may quote what was sent; its kind does not.
@@ -114,24 +114,6 @@ public struct APITransport: Sendable, CustomReflectable {
             APIAnswer(
                 status: status, body: body, serverDate: HTTPDate.date(response.headers.first(name: "date")),
                 retryAfter: response.headers.first(name: "retry-after")))
-    }
-
-    /// The client's own timeout ends with the head of an answer; a body may come drop by drop.
-    private func within(
-        _ timeout: Duration, _ body: @escaping @Sendable () async throws -> APIOutcome
-    ) async throws -> APIOutcome {
-        try await withThrowingTaskGroup(of: APIOutcome?.self) { group in
-            group.addTask { try await body() }
-            group.addTask {
-                try await Task.sleep(for: timeout)
-                return nil
-            }
-            defer { group.cancelAll() }
-            guard let first = try await group.next(), let outcome = first else {
-                throw HTTPClientError.deadlineExceeded
-            }
-            return outcome
-        }
     }
 }
 
