@@ -201,8 +201,10 @@ public struct UploadClaim: Sendable {
             isChosenByOperator: account.isChosen(for: key, chosen),
             isLapsed: subscription.isLapsed(at: uploadedAt, in: purchase.periods),
             countedMoves: inputs.moves.count(of: key, before: uploadedAt))
-        guard let outcome = restore.outcome(rule.policy, needsDevice: rule.needsDevice), let holder = holders.first
+        guard var outcome = restore.outcome(rule.policy, needsDevice: rule.needsDevice), let holder = holders.first
         else { return nil }
+        // An operator may have chosen the account before it claims anything: it claims then, and the choice decides.
+        if outcome == .tooMany, chosen.contains(restore.account) { outcome = .chosen }
         return TransferStore.Transfer(
             key: key, bundleId: subscription.bundleId, from: holder, to: restore.account, evidence: evidence,
             policy: rule.policy, outcome: outcome, isCounted: restore.account != buyer)

@@ -107,6 +107,30 @@ struct TransferTests {
         }
     }
 
+    @Test func `A purchase that has moved too often goes to the account that an operator chose, by its next restore`()
+        async throws
+    {
+        try await Self.with { fixture, transfers, signed in
+            for _ in 0..<PurchaseMove.limit {
+                #expect(try await Self.restore(signed, to: UUID(), fixture).status == 200)
+            }
+            let late = UUID()
+            #expect(try await Self.restore(signed, to: late, fixture).problem == "too-many-transfers")
+            let connection = TestDatabase.connection(fixture.api.database)
+            try await SharingStore(connection).choose(
+                late.uuidString, of: ForgeryMaterial.bundleId, in: .production, at: fixture.api.clock.now)
+            await connection.close()
+            let chosen = try await Self.restore(signed, to: late, fixture)
+            #expect(chosen.status == 200 && chosen.access.contains("monthly"))
+            #expect(try await fixture.entitlements(of: late).access.contains("monthly"))
+            #expect(try await fixture.entitlements(of: Self.owner).access == "[]")
+            // The choice gave it, and no move.
+            #expect(try await transfers.announce(at: fixture.api.clock.now) == PurchaseMove.limit)
+            // It opens nothing to others.
+            #expect(try await Self.restore(signed, to: UUID(), fixture).access == "[]")
+        }
+    }
+
     @Test
     func `A restore that moves nothing is no transfer, and a dry run of one too many is rejected and not counted`()
         async throws
