@@ -108,7 +108,11 @@ package struct AccountAppStore: Sendable {
                 var made = Self.claim(app.upload, of: customer, scope)
                 (made.since, made.signedAt) = (since, since)
                 let others = claims.contains { $0.appAccountToken != made.appAccountToken }
-                if made.evidence == .old, others { return .oldCopy }
+                // Apps send again what they keep: an old copy takes nothing from a stronger claim of the same account.
+                let isClaimed = claims.contains {
+                    $0.appAccountToken == made.appAccountToken && $0.evidence != .old
+                }
+                if made.evidence == .old, others, !isClaimed { return .oldCopy }
                 let known = inputs.accounts.first
                 let decides = try isRestore && !Self.isDecided(by: request, scope, in: transaction)
                 let transfer = decides ? known.flatMap { Self.transfer(made, $0, inputs) } : nil

@@ -119,6 +119,22 @@ struct AppTransactionTests {
         }
     }
 
+    @Test func `An old copy of what the account has claimed by a fresh one is not withheld`() async throws {
+        try await UploadFixture.with { fixture async throws in
+            let (buyer, second, thief) = (UUID(), UUID(), UUID())
+            let year = UploadFixture.now.addingTimeInterval(-86_400 * 300)
+            func withheld(_ account: UUID, signed date: Date) async throws -> String? {
+                let answer = try await Self.upload("700000000000000001", signed: date, of: account, fixture)
+                return answer.json?["app"]?["withheld"]?.string
+            }
+            #expect(try await withheld(buyer, signed: UploadFixture.now) == nil)
+            #expect(try await withheld(second, signed: UploadFixture.now) == nil)
+            #expect(try await withheld(buyer, signed: year) == nil)
+            #expect(try await withheld(thief, signed: year) == "oldCopy")
+            #expect(try await Self.entitled(fixture) == [buyer])
+        }
+    }
+
     /// A second after what was before.
     @discardableResult
     private static func upload(
