@@ -40,7 +40,14 @@ extension AccessScheduleBuilder {
             let isLater =
                 due.map { $0.timeIntervalSince(beginning) < Self.shortestHole && !period.nominallyEnds(at: $0) }
                 ?? false
-            if beginning > grace.signedDate || isLater { parts.1.append(beginning) } else { parts.0.append(period) }
+            // A renewal that was refunded before it began, and before Apple named the grace period, takes no place.
+            let isUndone =
+                !period.isPurchase && period.facts.revokedAt.map { $0 <= min(beginning, grace.signedDate) } ?? false
+            if !isUndone, beginning > grace.signedDate || isLater {
+                parts.1.append(beginning)
+            } else {
+                parts.0.append(period)
+            }
         }
         let last = begun.filter { !$0.isEmpty }.max { $0.end < $1.end }
         if let last, !isAbout(last, grace) { return nil }

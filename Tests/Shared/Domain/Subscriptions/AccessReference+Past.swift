@@ -47,11 +47,16 @@ extension AccessReference {
     func answersInGrace(
         until end: Date, _ newest: PurchaseEvent, _ signed: Date, due: Date?, at moment: Date
     ) -> Set<String?> {
+        // Refunded before it began and before Apple named the grace period.
+        func isUndone(_ one: TransactionFacts) -> Bool {
+            guard isRenewal(one), let from = one.purchaseDate, let revoked = one.revocationDate else { return false }
+            return min(revoked, one.signedDate) <= min(from, signed)
+        }
         func isSinceDue(_ one: TransactionFacts) -> Bool {
-            guard let from = one.purchaseDate else { return false }
+            guard let from = one.purchaseDate, !isUndone(one) else { return false }
             return from > signed || due.map { from >= $0 } ?? false
         }
-        let before = transactions.filter { !isSinceDue($0) }
+        let before = transactions.filter { !isSinceDue($0) && !isUndone($0) }
         let last = before.max { ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast) }
         // An upgrade ended it at the latest when Apple signed that.
         let over = last.flatMap {

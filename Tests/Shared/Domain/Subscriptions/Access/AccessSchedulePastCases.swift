@@ -26,6 +26,18 @@ extension AccessScheduleTests {
                     renewal("gold", 37, signed: 35)),
             ], access: [(31, "gold"), (34, "gold"), (36.9, "gold"), (37, nil), (40, nil)]),
         Case(
+            name: "G2 a renewal that was refunded before it began takes no place of a grace period named since",
+            events: [
+                start,
+                event(
+                    "DID_RENEW", 29.2, 1, bought("2", "gold", 30, 60, signed: 29.2, reason: "RENEWAL"),
+                    renewal("gold", 60, signed: 29.2)),
+                event(
+                    "REFUND", 29.5, 1, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL", revoked: 29.5),
+                    renewal("gold", 30, signed: 29.5)),
+                failed(),
+            ], access: [(29.9, "gold"), (30, "gold"), (45.9, "gold"), (46, nil)]),
+        Case(
             name: "the charge succeeded after the grace period",
             events: [
                 start, failed(), graceOver,
