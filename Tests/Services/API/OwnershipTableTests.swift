@@ -137,6 +137,35 @@ import Testing
         }
     }
 
+    /// Apple says that a purchase took its place: its payer uses that one.
+    @Test func `A purchase whose upgrade is not known yet has not lapsed`() async throws {
+        try await UploadFixture.with { fixture in
+            let connection = TestDatabase.connection(fixture.api.database)
+            try await SharingStore(connection).setPolicy(
+                .lastRestoreWinsIfLapsed, needsDevice: false, of: ForgeryMaterial.bundleId, in: .production,
+                at: UploadFixture.now)
+            await connection.close()
+            let (payer, other) = (UUID(), UUID())
+            let bought = try fixture.transaction(of: payer)
+            _ = try await fixture.upload([bought], of: payer)
+            try await fixture.apply([fixture.received(bought)])
+            fixture.api.clock.advance(by: 1)
+            let replaced = try fixture.transaction(of: payer) {
+                $0.isUpgraded = true
+                $0.signedDate = UploadFixture.now
+            }
+            #expect(try await fixture.upload([replaced], to: "/v1/restores", of: other).status == 200)
+            let upgrade = try fixture.transaction(of: payer) {
+                $0.transactionId = "2000000000000077"
+                $0.transactionReason = .purchase
+                $0.purchaseDate = UploadFixture.now.addingTimeInterval(-1)
+            }
+            try await fixture.apply([fixture.received(replaced), fixture.received(upgrade)])
+            #expect(try await fixture.entitlements(of: payer).access.contains("monthly"))
+            #expect(try await fixture.entitlements(of: other).access == "[]")
+        }
+    }
+
     /// Compares the stored decision, SQL and the API's answers with the table.
     private static func expect(
         _ cell: Cell, _ id: String, _ first: UUID, _ others: [UUID], _ connection: PostgresConnection,

@@ -123,15 +123,15 @@ extension Subscription {
     }
 
     /// Whether nothing but another purchase gives access again. A renewal of which nothing is known may have been charged as long as
-    /// Apple may charge it.
+    /// Apple may charge it, and an upgrade of which nothing is known may run.
     package func isLapsed(at moment: Date, in periods: [AccessStore.Period]) -> Bool {
         switch state(at: moment, in: periods) {
-        case .expired, .revoked, .upgraded, .consumed: true
+        case .expired, .revoked, .consumed: true
         case .overdue:
             transaction?.expiresDate.map {
                 moment >= $0.addingTimeInterval(BillingRules.billingRetry(of: transaction?.billingPlanType))
             } ?? false
-        case .active, .gracePeriod, .billingRetry, .notBegun, .owned, .unknown: false
+        case .active, .gracePeriod, .billingRetry, .notBegun, .upgraded, .owned, .unknown: false
         }
     }
 }
