@@ -47,13 +47,15 @@ let libraries: [Target] = [
     library("Framework/Postgres", ["CPQ", "Threads", logging]),
     library("Framework/Digests", ["COpenSSL"]),
     library("Framework/Records", []),
+    library("Framework/TimeLimits", [httpClient]),
     library(
-        "Framework/Chassis", [logging, metrics, configuration, lifecycle, hummingbird, hummingbirdCore, httpClient]),
+        "Framework/Chassis",
+        ["TimeLimits", logging, metrics, configuration, lifecycle, hummingbird, hummingbirdCore, httpClient]),
     library("Framework/Pipeline", ["Kafka", "Records", "Chassis", "Digests", lifecycle]),
     // Apple: what Apple says, verified.
     library("Apple/StrictJSON", []),
     library("Apple/Signatures", ["COpenSSL", "Digests"]),
-    library("Apple/AppStore", ["Digests", "Signatures", "StrictJSON", httpClient]),
+    library("Apple/AppStore", ["Digests", "Signatures", "StrictJSON", "TimeLimits", httpClient]),
     // Domain: decides without a database.
     library("Domain/Contracts", ["Records", "Signatures", "StrictJSON"]),
     library("Domain/Subscriptions", ["Contracts", "Records", "StrictJSON"]),
@@ -76,7 +78,9 @@ let libraries: [Target] = [
             "Chassis", "Postgres", "Storage", "AppStore", "Signatures", "Contracts", "Kafka", "Pipeline", "Records",
             "Digests", "WebhookDelivery",
         ]),
-    library("OpenIDConnect", ["COpenSSL", "AppStore", "Digests", "Signatures", "StrictJSON", httpClient]),
+    library(
+        "OpenIDConnect",
+        ["COpenSSL", "AppStore", "Digests", "Signatures", "StrictJSON", "TimeLimits", httpClient]),
     library(
         "Operations",
         [
@@ -115,7 +119,7 @@ let services: [Target] = [
         "Verifier",
         [
             "Chassis", "Pipeline", "Contracts", "Records", "Bootstrap", "AppStore", "Interpretation", "Digests",
-            "Signatures", "StrictJSON", httpClient,
+            "Signatures", "StrictJSON", "TimeLimits", httpClient,
         ]),
     service("Deduplicator", ["Chassis", "Pipeline", "Contracts", "Records", "Storage", "Bootstrap", "Postgres"]),
     service(

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Signatures
 import StrictJSON
+import TimeLimits
 
 import struct Foundation.Date
 import struct Foundation.URL
@@ -45,12 +46,12 @@ package actor Provider {
 
     private static let kept = 3600.0
     private static let pause = 5.0
-    private static let timeout = Int64(10)
     private static let longest = 512 << 10
 
     package nonisolated let issuer: String
     private let client: Client
     private let rules: IDTokenRules
+    private let timeout: Duration
     private let now: @Sendable () -> Date
     private let http: HTTPClient
     private var metadata: Metadata?
@@ -58,10 +59,15 @@ package actor Provider {
     /// People may ask for the page as often as they like; the provider is asked at intervals.
     private var failure: (at: Date, ProviderFailure)?
 
-    /// - Parameter issuer: as the provider's tokens name it.
-    package init(issuer: String, client: Client, now: @escaping @Sendable () -> Date) {
+    /// - Parameters:
+    ///   - issuer: as the provider's tokens name it.
+    ///   - timeout: until an answer must have ended.
+    package init(
+        issuer: String, client: Client, timeout: Duration = .seconds(10), now: @escaping @Sendable () -> Date
+    ) {
         self.issuer = issuer
         self.client = client
+        self.timeout = timeout
         self.now = now
         rules = IDTokenRules(issuer: issuer, clientId: client.id)
         // A redirect could carry the client's secret elsewhere.
@@ -180,11 +186,12 @@ package actor Provider {
     private func json(_ request: HTTPClientRequest, _ what: String) async throws -> JSONValue {
         var request = request
         request.headers.add(name: "accept", value: "application/json")
-        let (status, bytes): (Int, [UInt8])
+        let (message, http, timeout) = (request, self.http, self.timeout)
+        let answer: (status: Int, bytes: [UInt8])
         do {
-            let response = try await http.execute(request, timeout: .seconds(Self.timeout))
-            let buffer = try await response.body.collect(upTo: Self.longest)
-            (status, bytes) = (Int(response.status.code), Array(buffer.readableBytesView))
+            answer = try await withTimeLimit(timeout) {
+                try await Self.answer(to: message, over: http, within: timeout)
+            }
         } catch {
             let reason = (error as? HTTPClientError)?.shortDescription ?? "the connection failed"
             throw ProviderFailure(
@@ -192,14 +199,22 @@ package actor Provider {
                 "Try again; check that the console reaches the provider. A link of the command line signs in without it."
             )
         }
-        let document = try? JSONDocument(bytes)
-        guard status == 200, let root = document?.root, root.kind == .object else {
+        let document = try? JSONDocument(answer.bytes)
+        guard answer.status == 200, let root = document?.root, root.kind == .object else {
             let code = document?.root["error"]?.string.map { " (\($0.prefix(100)))" } ?? ""
             throw ProviderFailure(
-                "\(issuer) answered \(status)\(code) when asked for \(what).",
+                "\(issuer) answered \(answer.status)\(code) when asked for \(what).",
                 "Sign in again. If it stays, compare the client's id, secret and redirect address with the provider's.")
         }
         return root
+    }
+
+    private static func answer(
+        to request: HTTPClientRequest, over http: HTTPClient, within timeout: Duration
+    ) async throws -> (status: Int, bytes: [UInt8]) {
+        let response = try await http.execute(request, timeout: .nanoseconds(Int64(timeout / .nanoseconds(1))))
+        let buffer = try await response.body.collect(upTo: longest)
+        return (Int(response.status.code), Array(buffer.readableBytesView))
     }
 
     private static func form(_ fields: [(String, String)]) -> String {

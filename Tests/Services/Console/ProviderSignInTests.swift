@@ -2,6 +2,7 @@ import Digests
 import Foundation
 import OpenIDConnect
 import Storage
+import TestSupport
 import Testing
 
 @testable import Console
@@ -66,6 +67,23 @@ import Testing
             let contents = try await DatabaseContents(console).text
             #expect(!contents.contains(value))
         }
+    }
+
+    @Test func `An answer of the provider that begins and never ends is none`() async throws {
+        let server = try StallingServer()
+        let provider = Provider(
+            issuer: "http://127.0.0.1:\(server.port)",
+            client: Client(
+                id: TestIssuer.clientId, secret: nil, redirectURI: RunningConsole.origin + "/sign-in/callback",
+                scopes: "openid"),
+            timeout: .milliseconds(200), now: { RunningConsole.now })
+        let attempt = Attempt(secret: "secret", key: MessageAuthentication(key: [1]))
+        let failure = await #expect(throws: ProviderFailure.self) {
+            _ = try await provider.authorizationAddress(attempt)
+        }
+        #expect(failure?.description.contains("could not be asked for its configuration") == true)
+        try await provider.shutdown()
+        withExtendedLifetime(server) {}
     }
 
     @Test func `ProviderSignIn serves an attempt once, even with a new code`() async throws {

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import StrictJSON
+import TimeLimits
 
 /// Apple's old service for receipts of StoreKit 1, for those that cannot be proven by themselves.
 ///

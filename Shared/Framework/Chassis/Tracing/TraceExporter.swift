@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import ServiceLifecycle
+import TimeLimits
 
 /// Exports finished spans to a collector: OTLP over HTTP with binary protocol buffers.
 ///
@@ -16,6 +17,8 @@ struct TraceExporter: Service {
     let resource: [(key: String, value: TraceSpan.Value)]
     let logger: Logger
     var clock: any Clock<Duration> = ContinuousClock()
+    /// Until the collector's answer must have ended.
+    var timeout: Duration = .seconds(5)
 
     func run() async throws {
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: Self.configuration)
@@ -58,10 +61,15 @@ struct TraceExporter: Service {
         request.headers.add(name: "content-type", value: "application/x-protobuf")
         for header in headers { request.headers.add(name: header.name, value: header.value) }
         request.body = .bytes(TraceRequest(resource: resource, spans: spans).bytes)
-        let response = try await client.execute(request, timeout: .seconds(5))
-        guard (200..<300).contains(response.status.code) else { throw CollectorRejected(status: response.status.code) }
-        // Read to its end, or the connection could not be used again.
-        for try await _ in response.body {}
+        let (message, timeout) = (request, self.timeout)
+        try await withTimeLimit(timeout) {
+            let response = try await client.execute(message, timeout: .nanoseconds(Int64(timeout / .nanoseconds(1))))
+            guard (200..<300).contains(response.status.code) else {
+                throw CollectorRejected(status: response.status.code)
+            }
+            // Read to its end, or the connection could not be used again.
+            for try await _ in response.body {}
+        }
     }
 
     private static var configuration: HTTPClient.Configuration {

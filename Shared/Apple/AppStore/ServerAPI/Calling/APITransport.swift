@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Synchronization
+import TimeLimits
 
 import struct Foundation.Date
 

@@ -4,6 +4,7 @@ import Hummingbird
 import Logging
 import ServiceLifecycle
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Chassis
@@ -44,6 +45,23 @@ import Testing
             #expect(isFailing)
             #expect(tracer.take(.max).spans.count == 1)
         }
+    }
+
+    @Test func `TraceExporter gives up an answer that begins and never ends`() async throws {
+        let server = try StallingServer()
+        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        let tracer = Tracer(isOn: true, random: { 5 })
+        tracer.finished(Self.spans)
+        let endpoint = try #require(URL(string: "http://127.0.0.1:\(server.port)/v1/traces"))
+        let exporter = TraceExporter(
+            tracer: tracer, endpoint: endpoint, headers: [], resource: [("service.name", .text("test"))],
+            logger: Collector.silent, timeout: .milliseconds(200))
+        var isFailing = false
+        await exporter.exportAll(client, &isFailing)
+        #expect(isFailing)
+        #expect(tracer.take(.max).spans.count == 1)
+        try await client.shutdown()
+        withExtendedLifetime(server) {}
     }
 
     @Test func `TraceExporter sends the last spans before the process ends`() async throws {
