@@ -15,6 +15,8 @@ struct LeasedJob: Service {
     let interval: Duration
     /// Nil where every process runs the job.
     let leases: LeaseStore?
+    /// Nil where turns only read.
+    let clocks: ClockCheck?
     /// Identifies this process as lease holder.
     let holder: UUID
     let liveness: LivenessProbe
@@ -33,12 +35,13 @@ struct LeasedJob: Service {
     private var lease: String { "scheduler.\(name)" }
 
     init(
-        _ name: String, every interval: Duration, leases: LeaseStore?, holder: UUID, health: Health, logger: Logger,
-        turn: @escaping @Sendable () async throws -> Void
+        _ name: String, every interval: Duration, leases: LeaseStore?, clocks: ClockCheck?, holder: UUID,
+        health: Health, logger: Logger, turn: @escaping @Sendable () async throws -> Void
     ) {
         self.name = name
         self.interval = interval
         self.leases = leases
+        self.clocks = clocks
         self.holder = holder
         self.logger = logger
         self.turn = turn
@@ -57,7 +60,7 @@ struct LeasedJob: Service {
                 try await rest(for: interval, keepingLease: hasLease)
                 return .zero
             } catch {
-                // Another process may reach a dependency that this one does not.
+                // Another process may reach a dependency that this one does not, or have a clock that is right.
                 try? await leases?.release(lease, of: holder)
                 throw error
             }
@@ -75,6 +78,7 @@ struct LeasedJob: Service {
     private func work() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await rest(for: Self.turnLimit, keepingLease: true) }
+            try await clocks?.run()
             try await turn()
             group.cancelAll()
         }

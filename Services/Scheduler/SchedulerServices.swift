@@ -84,14 +84,16 @@ struct SchedulerServices {
         let connection = connect()
         let holder = newId()
         // A separate connection, so that a long statement does not delay the renewal of leases.
-        let leases = LeaseStore(connect())
+        let leasing = connect()
+        let leases = LeaseStore(leasing)
+        let clocks = ClockCheck(connection: leasing, now: context.clock.unmoved)
         func job(
             _ name: String, every interval: Duration, byEach: Bool = false,
             _ turn: @escaping @Sendable () async throws -> Void
         ) -> LeasedJob {
             LeasedJob(
-                name, every: interval, leases: byEach ? nil : leases, holder: holder, health: context.health,
-                logger: context.logger, turn: turn)
+                name, every: interval, leases: byEach ? nil : leases, clocks: byEach ? nil : clocks, holder: holder,
+                health: context.health, logger: context.logger, turn: turn)
         }
         let windows = RecoveryWindowStore(connection)
         let retentionJob = RetentionJob(

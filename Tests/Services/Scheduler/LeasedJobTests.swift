@@ -14,12 +14,12 @@ import Testing
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     private static func round(
-        _ database: PostgresConfiguration, every interval: Duration = .milliseconds(1),
+        _ database: PostgresConfiguration, every interval: Duration = .milliseconds(1), clocks: ClockCheck? = nil,
         turn: @escaping @Sendable () async throws -> Void
     ) -> LeasedJob {
         LeasedJob(
-            "test", every: interval, leases: LeaseStore(TestDatabase.connection(database)), holder: UUID(),
-            health: Health(instant: { .now }), logger: logger, turn: turn)
+            "test", every: interval, leases: LeaseStore(TestDatabase.connection(database)), clocks: clocks,
+            holder: UUID(), health: Health(instant: { .now }), logger: logger, turn: turn)
     }
 
     /// Until when the lease is held, and how long that is from now, by the clock of the database.
@@ -136,6 +136,27 @@ import Testing
             await group.triggerGracefulShutdown()
             try await running
             #expect(attempts.withLock { $0 } >= 3)
+        }
+    }
+
+    @Test func `LeasedJob begins no turn while its machine's clock is ahead of the database's`() async throws {
+        try await TestDatabase.use { database async throws in
+            let (turns, turned) = AsyncStream<Int>.makeStream()
+            let readings = Mutex(0)
+            // An hour ahead until it was read six times, which is more than one comparison.
+            let clocks = ClockCheck(connection: TestDatabase.connection(database)) {
+                let reading = readings.withLock { count in
+                    count += 1
+                    return count
+                }
+                return Date().addingTimeInterval(reading <= 6 ? 3600 : 0)
+            }
+            let group = Self.group(Self.round(database, clocks: clocks) { turned.yield(readings.withLock { $0 }) })
+            async let running: Void = group.run()
+            let first = await turns.first { _ in true }
+            await group.triggerGracefulShutdown()
+            try await running
+            #expect(try #require(first) > 6)
         }
     }
 }

@@ -6,6 +6,10 @@ public struct ProcessClock: Sendable {
     ///
     /// For what is stored, sent or logged.
     public let now: @Sendable () -> Date
+    /// The wall clock without what a simulator adds to it.
+    ///
+    /// To be compared with the clock of another machine, which no simulator moves.
+    public let unmoved: @Sendable () -> Date
     /// A clock that never jumps and continues while the machine sleeps.
     ///
     /// For measuring and for deadlines.
@@ -15,7 +19,20 @@ public struct ProcessClock: Sendable {
     public init(
         now: @escaping @Sendable () -> Date, instant: @escaping @Sendable () -> ContinuousClock.Instant
     ) {
+        self.init(now: now, unmoved: now, instant: instant)
+    }
+
+    private init(
+        now: @escaping @Sendable () -> Date, unmoved: @escaping @Sendable () -> Date,
+        instant: @escaping @Sendable () -> ContinuousClock.Instant
+    ) {
         self.now = now
+        self.unmoved = unmoved
         self.instant = instant
+    }
+
+    /// The clock, ahead by what a simulator's file says.
+    func moved(by development: DevelopmentClock) -> ProcessClock {
+        ProcessClock(now: { [now] in development.moved(now()) }, unmoved: unmoved, instant: instant)
     }
 }

@@ -112,8 +112,7 @@ public struct ServiceProcess<Table: VariableTable>: Sendable {
     private func moved(_ clock: ProcessClock, by file: String?) -> ProcessClock {
         guard let file else { return clock }
         do throws(ConfigurationProblem) {
-            let development = try DevelopmentClock(file: file)
-            return ProcessClock(now: { development.moved(clock.now()) }, instant: clock.instant)
+            return clock.moved(by: try DevelopmentClock(file: file))
         } catch { end(.configuration, saying: "\(error)") }
     }
 

@@ -20,6 +20,16 @@ import Testing
         #expect(try DevelopmentClock(file: directory.path("clock")).milliseconds == 31 * 86_400_000)
     }
 
+    @Test func `Clock of a process that a simulator moves still says what time it is for other machines`() throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let development = try DevelopmentClock(file: directory.path("clock"))
+        let clock = ProcessClock(now: { Self.time }, instant: { .now }).moved(by: development)
+        development.advance(to: 31 * 86_400_000)
+        #expect(clock.now() == Self.time.addingTimeInterval(31 * 86_400))
+        #expect(clock.unmoved() == Self.time)
+    }
+
     @Test func `File that holds something else is refused, and one that cannot be made`() throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }

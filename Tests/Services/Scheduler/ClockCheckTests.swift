@@ -1,0 +1,26 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Scheduler
+
+@Suite(.hangLimit) struct ClockCheckTests {
+    private static func check(ahead seconds: TimeInterval) async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            try await ClockCheck(connection: connection, now: { Date().addingTimeInterval(seconds) }).run()
+        }
+    }
+
+    @Test(arguments: [0.0, 240, -3600]) func `ClockCheck passes a clock that is about right, or behind`(
+        ahead: TimeInterval
+    ) async throws {
+        try await Self.check(ahead: ahead)
+    }
+
+    @Test func `ClockCheck says by how much a clock is ahead, and what to do`() async throws {
+        let fault = await #expect(throws: ClockIsAhead.self) { try await Self.check(ahead: 86_400) }
+        #expect((fault?.seconds ?? 0) > 86_000)
+        #expect(fault?.description.hasSuffix("let both machines follow a time service (NTP)") == true)
+    }
+}
