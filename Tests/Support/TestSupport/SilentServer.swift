@@ -4,7 +4,7 @@ import Foundation
 package final class SilentServer: Sendable {
     /// On 127.0.0.1.
     package let port: UInt16
-    private let socket: Int32
+    let socket: Int32
 
     package init() throws {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
