@@ -12,7 +12,8 @@ public struct Migration: Sendable, Equatable {
         self.sql = sql
     }
 
-    /// All migrations, in order. A released migration is never edited; a later one corrects it.
+    /// All migrations, in order. Those of the first release are a baseline: every object once, in the file of what it
+    /// belongs to. A released migration is never edited; a later one corrects it.
     public static let all = [
         Migration(1, "pipeline", PackageResources._001_pipeline_sql),
         Migration(2, "ledger", PackageResources._002_ledger_sql),
@@ -23,21 +24,12 @@ public struct Migration: Sendable, Equatable {
         Migration(7, "insight", PackageResources._007_insight_sql),
         Migration(8, "api", PackageResources._008_api_sql),
         Migration(9, "console", PackageResources._009_console_sql),
-        Migration(10, "erasure", PackageResources._010_erasure_sql),
-        Migration(11, "webhooks", PackageResources._011_webhooks_sql),
-        Migration(12, "refunds", PackageResources._012_refunds_sql),
-        Migration(13, "figures", PackageResources._013_figures_sql),
-        Migration(14, "months", PackageResources._014_months_sql),
-        Migration(15, "losses", PackageResources._015_losses_sql),
-        Migration(16, "edges", PackageResources._016_edges_sql),
-        Migration(17, "rescissions", PackageResources._017_rescissions_sql),
-        Migration(18, "relays", PackageResources._018_relays_sql),
-        Migration(19, "apps_and_tokens", PackageResources._019_apps_and_tokens_sql),
-        Migration(20, "comparisons", PackageResources._020_comparisons_sql),
-        Migration(21, "rates", PackageResources._021_rates_sql),
-        Migration(22, "claims_and_answers", PackageResources._022_claims_and_answers_sql),
-        Migration(23, "arrivals_and_credits", PackageResources._023_arrivals_and_credits_sql),
-        Migration(24, "conversions", PackageResources._024_conversions_sql),
-        Migration(25, "extensions", PackageResources._025_extensions_sql),
+        Migration(10, "webhooks", PackageResources._010_webhooks_sql),
+        Migration(11, "refunds", PackageResources._011_refunds_sql),
+        Migration(12, "figures", PackageResources._012_figures_sql),
+        Migration(13, "months", PackageResources._013_months_sql),
+        Migration(14, "comparisons", PackageResources._014_comparisons_sql),
+        Migration(15, "erasure", PackageResources._015_erasure_sql),
+        Migration(16, "sweeps", PackageResources._016_sweeps_sql),
     ]
 }

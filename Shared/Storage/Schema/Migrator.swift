@@ -36,9 +36,10 @@ public struct Migrator: Sendable {
                     + "offsets reset, which applies the records in Kafka again"
             case .otherSchema(let version, let found, let known):
                 "the schema is from before the first release and cannot be migrated (its migration \(version) is “\(found)”, "
-                    + "in this build “\(known)”). Start over: stop all services, drop the schema (drop schema … cascade) or use "
-                    + "an empty database, run setup, then storekeeper offsets reset, which applies the records in Kafka "
-                    + "again, and storekeeper backfill for older purchases"
+                    + "in this build “\(known)”). Keep running the build that set it up, or start over: stop all services, use an "
+                    + "empty database (drop schema … cascade deletes customers, grants and API keys, too), run setup, then "
+                    + "storekeeper offsets reset, which applies the records in Kafka again, and storekeeper backfill for "
+                    + "older purchases"
             case .newer(let version, let known):
                 "this database has migration \(version), but this build knows only \(known); use a build at least as new"
             case .serverTooOld(let version):
@@ -107,16 +108,18 @@ public struct Migrator: Sendable {
     ) throws -> [(migration: Migration, digest: [UInt8])] {
         let digests = try digests.map { row in try row.value("digest", as: [UInt8].self) }
         var known = Dictionary(uniqueKeysWithValues: zip(migrations, digests).map { ($0.version, ($0, $1)) })
+        // Names first: of a schema from before the first release the first migrations differ in their contents alone.
+        for row in applied {
+            let (version, name): (Int32, String) = (try row.value("version"), try row.value("name"))
+            guard let migration = known[version]?.0, migration.name != name else { continue }
+            throw Failure.otherSchema(version, found: name, known: migration.name)
+        }
         var newer: Int32?
         for row in applied {
             let version: Int32 = try row.value("version")
             guard let (migration, digest) = known.removeValue(forKey: version) else {
                 newer = newer ?? version
                 continue
-            }
-            let name: String = try row.value("name")
-            guard name == migration.name else {
-                throw Failure.otherSchema(version, found: name, known: migration.name)
             }
             guard try row.value("digest") == digest else { throw Failure.changed(version, migration.name) }
         }

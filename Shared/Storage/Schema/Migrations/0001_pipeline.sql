@@ -114,6 +114,7 @@ create table operator_action (
 );
 create index operator_action_by_subject on operator_action (subject, id);
 create index operator_action_by_app on operator_action (environment, bundle_id) where bundle_id is not null;
+create index operator_action_by_account on operator_action (app_account_token) where app_account_token is not null;
 create index operator_action_by_time on operator_action (acted_at);
 
 -- Which sessions of ours wait for locks, and the sessions that hold them. Its owner may read what other users run
@@ -133,4 +134,26 @@ as $$
     where held.datname = current_database() and held.application_name like 'storekeeper%'
     order by held.pid, blocking.pid
 $$;
-revoke execute on function blocked_sessions() from public;
+
+-- The transaction of the server that took its id before all others that run, in any database: the feed of events waits for its end, see
+-- EventFeed. As blocked_sessions, it tells its callers of this one and of nothing else.
+create function oldest_writer()
+returns table (
+    connected_at timestamptz, since timestamptz, process integer, user_name text, database_name text, application text,
+    statement text, prepared text)
+language sql stable security definer
+set search_path from current
+as $$
+    select connected_at, since, process, user_name, database_name, application, statement, prepared
+    from (
+        select backend_start, xact_start, pid, usename::text, datname::text, application_name, left(query, 200), null, backend_xid
+        from pg_stat_activity
+        where backend_xid is not null and pid <> pg_backend_pid()
+        union all
+        select null, prepared, 0, owner::text, database::text, null, null, gid, transaction
+        from pg_prepared_xacts
+    ) as writer (
+        connected_at, since, process, user_name, database_name, application, statement, prepared, transaction_id)
+    order by age(transaction_id) desc
+    limit 1
+$$;

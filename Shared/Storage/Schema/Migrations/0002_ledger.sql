@@ -35,7 +35,10 @@ create table notification (
     subtype text,
     bundle_id text not null,
     original_transaction_id text,
-    transaction_id text
+    transaction_id text,
+    -- Apple's id of the customer whose parent withdrew the consent (RESCIND_CONSENT): the withdrawal outlives its payload. Null: another
+    -- type of notification, or the customer was erased.
+    app_transaction_id text
 );
 -- By purchase in Apple's order: the history of a purchase, and the neighbours of a notification in it.
 create index notification_by_purchase on notification (
@@ -49,6 +52,14 @@ create index notification_for_insight on notification (environment, bundle_id, n
     where notification_type in ('DID_CHANGE_RENEWAL_STATUS', 'EXPIRED', 'PRICE_INCREASE');
 -- The first notification of an app; fast also for an app without notifications.
 create index notification_by_app on notification (environment, bundle_id, recorded_at);
+-- The sweep of an erased account looks through what names no purchase.
+create index notification_without_purchase on notification (environment, bundle_id, recorded_at)
+    where original_transaction_id is null;
+-- Notifications of version 1, which have no signature and change no state: almost none, and the operator is told of the latest.
+create index notification_of_version1 on notification (recorded_at) where notification_type = 'V1';
+-- Tokens of external purchases: few among all notifications, and listed across all months.
+create index notification_of_external_token on notification (recorded_at)
+    where notification_type = 'EXTERNAL_PURCHASE_TOKEN';
 
 -- The payloads: large, and kept for some months. One partition for each month of recording, so that retention drops whole
 -- partitions. A notification whose payload was dropped is still known: delivered again it has no effect.
@@ -84,6 +95,7 @@ create index notification_payload_default_by_time on notification_payload_defaul
 -- table must never be taken for a table of this schema. Only the scheduler may execute them (grants.sql).
 
 -- Creates the table of a month, in UTC, to be attached later; no query reads it until then. Returns its quoted name.
+-- For several runs at once: a table that another run creates meanwhile is the one that is wanted.
 create function payload_month_table(month date) returns text
 language plpgsql
 set search_path from current
@@ -93,12 +105,18 @@ declare
     partition constant text := format('%I.%I', current_schema(), 'notification_payload_' || to_char(month, 'YYYY_MM'));
 begin
     if to_regclass(partition) is null then
-        -- With the constraint the attachment need not read the table again.
-        execute format(
-            'create table %s (like notification_payload including all, constraint is_of_month check ('
-            'recorded_at >= %L and recorded_at < %L)) with (toast_tuple_target = 1024)',
-            partition, date_trunc('month', month)::timestamptz,
-            (date_trunc('month', month) + interval '1 month')::timestamptz);
+        begin
+            -- With the constraint the attachment need not read the table again.
+            execute format(
+                'create table if not exists %s (like notification_payload including all, constraint is_of_month check ('
+                'recorded_at >= %L and recorded_at < %L)) with (toast_tuple_target = 1024)',
+                partition, date_trunc('month', month)::timestamptz,
+                (date_trunc('month', month) + interval '1 month')::timestamptz);
+        exception
+            -- Which of these depends on what this one had looked up of the name (relation, type, index of the catalog) before the
+            -- other run committed.
+            when duplicate_table or duplicate_object or unique_violation then null;
+        end;
     end if;
     return partition;
 end;
@@ -131,6 +149,10 @@ $$;
 -- Times out soon, so that the pipeline does not wait. Locks the default partition against new rows first: a row recorded
 -- between the move and the attachment would make the attachment fail, so that during steady traffic the current month could
 -- not be created. Rows copied before cost little then: the default partition is truncated, unless it holds other months.
+--
+-- Deletes from the tables of the months what was copied and is no longer in the default partition: an erasure deletes there alone,
+-- because no query reads the table of a month before it is attached. Leaves out the months that another run created while this one
+-- waited for the lock.
 create function make_payload_months(months date[]) returns void
 language plpgsql security definer
 set search_path from current
@@ -143,14 +165,33 @@ declare
 begin
     -- The lock that the attachment needs anyway; taking a weaker one first could end in a deadlock.
     lock table notification_payload_default in access exclusive mode;
+    months := array(
+        select wanted
+        from unnest(months) as wanted
+        where not exists (
+            select
+            from pg_inherits
+            where inhparent = 'notification_payload'::regclass
+                and inhrelid = to_regclass('notification_payload_' || to_char(wanted, 'YYYY_MM'))));
+    if cardinality(months) = 0 then
+        return;
+    end if;
     foreach month in array months
     loop
+        partition := payload_month_table(month);
+        execute format(
+            'delete from %1$s copied '
+            'using ('
+            '    select notification_uuid, recorded_at from %1$s '
+            '    except select notification_uuid, recorded_at from notification_payload_default'
+            ') as gone '
+            'where copied.notification_uuid = gone.notification_uuid and copied.recorded_at = gone.recorded_at', partition);
         execute format(
             'insert into %1$s select rest.* from notification_payload_default rest '
             'where recorded_at >= $1 and recorded_at < $2 and not exists ('
             '    select from %1$s copied'
             '    where copied.notification_uuid = rest.notification_uuid and copied.recorded_at = rest.recorded_at)',
-            payload_month_table(month))
+            partition)
         using month::timestamptz, (month + interval '1 month')::timestamptz;
     end loop;
     if exists (
@@ -187,7 +228,7 @@ as $$
 $$;
 
 -- Drops a month of the list above. Refuses a month that ended less than 200 days ago: Apple's history reaches back 180 days,
--- and its notifications may have to be compared.
+-- and its notifications may have to be compared. A month that another run drops meanwhile is none of this one's.
 create function drop_payload_month(month_name text) returns boolean
 language plpgsql security definer
 set search_path from current
@@ -201,6 +242,8 @@ begin
     end if;
     execute format('drop table %I.%I', current_schema(), month_name);
     return true;
+exception
+    when undefined_table then return false;
 end;
 $$;
 
@@ -213,3 +256,35 @@ create table conflicting_notification (
     signed_original bytea not null, -- as received
     primary key (notification_uuid, digest)
 );
+
+-- Completes a row of RESCIND_CONSENT that was stored without Apple's id of the customer, in the transaction that stores it. Runs as its
+-- owner, because no role may change what the ledger says. None may call it.
+create function note_rescission(told notification) returns void
+language plpgsql security definer
+set search_path from current
+as $$
+begin
+    update notification known
+    set app_transaction_id = case
+        when position('\u0000' in payload.decoded::text) = 0
+            then payload.decoded -> 'appData' -> 'signedAppTransactionInfo' ->> 'appTransactionId'
+    end
+    from notification_payload payload
+    where known.notification_uuid = told.notification_uuid and payload.notification_uuid = told.notification_uuid
+        and payload.recorded_at = told.recorded_at;
+end;
+$$;
+
+create function complete_rescission() returns trigger
+language plpgsql security definer
+set search_path from current
+as $$
+begin
+    perform note_rescission(new);
+    return null;
+end;
+$$;
+create constraint trigger complete_rescission after insert on notification
+    deferrable initially deferred
+    for each row when (new.notification_type = 'RESCIND_CONSENT' and new.app_transaction_id is null)
+    execute function complete_rescission();

@@ -136,6 +136,9 @@ create table subscription (
 ) with (fillfactor = 80); -- updated at every renewal
 create index subscription_by_owner on subscription (owner_account_token, environment, bundle_id)
     where owner_account_token is not null;
+-- Finds purchases by an account that only their renewal info names: almost none.
+create index subscription_by_renewal_account on subscription (renewal_app_account_token)
+    where renewal_app_account_token is distinct from owner_account_token;
 create index subscription_by_customer on subscription (app_transaction_id, environment, bundle_id)
     where app_transaction_id is not null;
 -- Active, in billing retry, in grace period: those whose state changes by the clock alone.
@@ -246,3 +249,6 @@ create table timeline (
 );
 create index timeline_by_purchase on timeline (environment, original_transaction_id, id);
 create index timeline_unpublished on timeline (id) where published_at is null;
+-- Replays of webhooks select the changes of a time. Not a BRIN, which reads a fifth of the table for a day: every row is updated once
+-- it is published, and later rows take the places of the versions before.
+create index timeline_by_time on timeline (applied_at);

@@ -5,6 +5,7 @@
 -- before the duration was set, in the order of purchases.
 create table product (
     level_version bigint not null default 0, -- how often the level was changed
+    credit_amount bigint check (credit_amount > 0), -- what one consumable gives; null: one of the product itself
     level integer check (level > 0), -- in its subscription group, 1 the highest; null: unknown
     recalculated_environment store_environment, -- of the purchase recalculated last
     is_duration_applied boolean not null default true,
@@ -12,8 +13,10 @@ create table product (
     product_id text not null,
     duration text check (duration ~ '^P([1-9][0-9]*[DWMY]|T[1-9][0-9]*H)$'), -- of a non-renewing product; null: unknown
     recalculated_purchase text, -- recalculated last; null: none yet
+    credit_unit text,
     primary key (bundle_id, product_id),
-    check (num_nulls(recalculated_environment, recalculated_purchase) in (0, 2))
+    check (num_nulls(recalculated_environment, recalculated_purchase) in (0, 2)),
+    check (num_nulls(credit_amount, credit_unit) in (0, 2))
 );
 
 -- Sets how long purchases of non-renewing products give access, and returns the products whose duration changed; null makes it
@@ -74,6 +77,8 @@ create index account_claim_by_customer on account_claim (app_transaction_id, env
 create table sharing_policy (
     decided_at timestamptz not null,
     environment store_environment not null,
+    -- Of the accounts of the app that claim one Apple account by uploads.
+    most_accounts integer not null default 10 check (most_accounts between 1 and 1000),
     needs_device boolean not null default false, -- whether a restore needs a device mark to move a purchase
     is_applied boolean not null default true, -- false: purchases after applied_purchase are decided by the policy before
     bundle_id text not null,
@@ -93,6 +98,9 @@ create table purchase_transfer (
     transfer_uuid uuid not null unique, -- of its event
     from_account_token uuid, -- null: the purchase had no account, or the account was erased
     to_account_token uuid, -- null: the account was erased
+    -- The request that decided: where its answer was lost, a repeat finds the decision and makes no other one. Null: the client cannot
+    -- repeat it, or the account was erased.
+    request_uuid uuid,
     environment store_environment not null,
     evidence claim_evidence, -- null: the account had sent nothing that Apple signed
     is_counted boolean not null, -- against the limit of 30 days: away from the account that Apple names
@@ -104,6 +112,10 @@ create table purchase_transfer (
 create index purchase_transfer_by_purchase on purchase_transfer (environment, original_transaction_id, moved_at);
 create index purchase_transfer_to_announce on purchase_transfer (id) where announced_at is null and outcome = 'accepted';
 create index purchase_transfer_by_time on purchase_transfer (moved_at);
+create index purchase_transfer_of_request on purchase_transfer (request_uuid) where request_uuid is not null;
+-- Whether anything is known of an account is answered without reading a table whole.
+create index purchase_transfer_from_account on purchase_transfer (from_account_token) where from_account_token is not null;
+create index purchase_transfer_to_account on purchase_transfer (to_account_token) where to_account_token is not null;
 
 -- The accounts that operators chose: on their Apple accounts only they are entitled, and the policy does not count.
 create table chosen_account (
@@ -129,6 +141,8 @@ create table shared_account_notice (
 create unique index shared_account_notice_once on shared_account_notice (
     environment, bundle_id, least(app_account_token, first_account_token),
     greatest(app_account_token, first_account_token));
+create index shared_account_notice_by_account on shared_account_notice (app_account_token);
+create index shared_account_notice_by_first_account on shared_account_notice (first_account_token);
 
 -- Apple's ids of customers in purchases and claims, including purchases without an id.
 create view purchase_owner as

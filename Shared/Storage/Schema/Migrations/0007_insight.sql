@@ -107,7 +107,8 @@ where answer.consent is not null;
 -- For all purchases of one customer: of each subscription group the start of the unbroken service, the paid time since, and
 -- when a year of paid time was or will be complete, after which the commission is lower. Gaps of up to 60 days (10 minutes
 -- outside of production) do not break the service and do not count as paid. Where earlier transactions are unknown, Apple's
--- recentSubscriptionStartDate is the start.
+-- recentSubscriptionStartDate is the start. The seats that an organization assigned are not paid for by who uses them: the payment is
+-- in the purchase of the seats.
 create function loyalty_at(asked_environment store_environment, asked_purchases text[], moment timestamptz)
 returns table (
     subscription_group_id text, recent_start_at timestamptz, paid_seconds double precision,
@@ -115,11 +116,11 @@ returns table (
 language sql stable
 begin atomic
     with period as (
-        -- The time of service of each transaction, and whether it was paid for: not by a free trial, family sharing, a price
-        -- of zero, or a price that was refunded in full.
+        -- The time of service of each transaction, and whether it was paid for: not by a free trial, family sharing, an assigned seat, a
+        -- price of zero, or a price that was refunded in full.
         select t.subscription_group_id as held_group, greatest(lower(access.period), t.purchased_at) as begins_at,
             upper(access.period) as ends_at,
-            t.ownership is distinct from 'FAMILY_SHARED' and t.offer_discount_type is distinct from 'FREE_TRIAL'
+            coalesce(t.ownership not in ('FAMILY_SHARED', 'ASSIGNED'), true) and t.offer_discount_type is distinct from 'FREE_TRIAL'
                 and coalesce(t.price_milliunits > 0, true)
                 and (t.revoked_at is null or t.revocation_type is not distinct from 'REFUND_PRORATED') as is_paid
         from access_period access

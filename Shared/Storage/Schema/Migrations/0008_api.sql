@@ -87,6 +87,7 @@ create table entitlement_definition (
 -- uploaded one, those are entitled that would have a purchase: AppleAccount decides that, too.
 create table account_app (
     original_purchased_at timestamptz,
+    preordered_at timestamptz, -- when the customer ordered the app ahead; null: not so
     recorded_at timestamptz not null,
     app_account_token uuid not null,
     environment store_environment not null,
@@ -115,6 +116,45 @@ create table customer_consent (
     note text
 );
 create index customer_consent_by_account on customer_consent (app_account_token, environment, bundle_id);
+
+-- What consumables gave to accounts, each transaction once, when a backend asked for it. Rows are only added; what a refund takes back
+-- follows from the transaction.
+create table credit (
+    credited_at timestamptz not null,
+    quantity bigint not null check (quantity > 0),
+    amount bigint not null check (amount > 0), -- quantity times what the product gave at that time
+    app_account_token uuid, -- null: the account was detached or erased
+    environment store_environment not null,
+    transaction_id text not null,
+    bundle_id text not null,
+    product_id text not null,
+    unit text not null,
+    credited_by text not null, -- the API key
+    primary key (environment, transaction_id)
+);
+create index credit_by_account on credit (app_account_token, environment, bundle_id) where app_account_token is not null;
+
+-- Credits with what Apple has taken back: all of it, or the share that was refunded, rounded in the customer's favour. A refund
+-- that Apple reversed takes nothing back.
+create view current_credit as
+select credit.credited_at, bought.revoked_at, credit.quantity, credit.amount,
+    case
+        when bought.revoked_at is null then 0
+        else trunc(credit.amount::numeric * least(coalesce(bought.revocation_percentage, 100000), 100000) / 100000)::bigint
+    end as taken_back,
+    credit.app_account_token, credit.environment, credit.transaction_id, credit.bundle_id, credit.product_id, credit.unit,
+    credit.credited_by
+from credit
+join transaction bought using (environment, transaction_id);
+
+-- What each account was given, by unit. What the account has spent is the app's own.
+create view account_balance as
+select app_account_token, environment, bundle_id, unit, count(*) as credits, sum(amount)::bigint as credited,
+    sum(taken_back)::bigint as taken_back, sum(amount - taken_back)::bigint as balance,
+    max(credited_at) as credited_at
+from current_credit
+where app_account_token is not null
+group by app_account_token, environment, bundle_id, unit;
 
 -- The secret that signs the cursors of lists, the same on all instances. It protects no data: the API key of each request
 -- decides what may be read.

@@ -147,6 +147,31 @@ import Testing
         }
     }
 
+    /// Its first migrations have the names of this build's, and other contents.
+    @Test func `A database that the migrations before the baseline set up is refused by their names, and not changed`()
+        async throws
+    {
+        try await TestDatabase.use(isMigrated: false) { database async throws in
+            let connection = TestDatabase.connection(database)
+            let earlier = [
+                Migration(1, "pipeline", Array("create table a ()".utf8)),
+                Migration(10, "erasure", Array("create table b ()".utf8)),
+                Migration(25, "extensions", Array("create table c ()".utf8)),
+            ]
+            _ = try await Migrator(connection, migrations: earlier).migrate()
+            let rejection = Migrator.Failure.otherSchema(10, found: "erasure", known: "webhooks")
+            await #expect(throws: rejection) { try await Migrator(connection).migrate() }
+            await #expect(throws: rejection) { try await Migrator(connection).check() }
+            let sentence = rejection.description
+            #expect(sentence.contains("Keep running the build that set it up") && sentence.contains("empty database"))
+            // The build that set it up goes on.
+            #expect(try await Migrator(connection, migrations: earlier).migrate() == [])
+            let rows = try await connection.execute(
+                Statement(unsafeSQL: "select to_regclass('notification') is null as is_unchanged"))
+            #expect(try rows[0].value("is_unchanged", as: Bool.self))
+        }
+    }
+
     @Test func `Migrator rejects a schema from a newer build`() async throws {
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)

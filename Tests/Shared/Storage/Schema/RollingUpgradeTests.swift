@@ -7,13 +7,11 @@ import Testing
 
 @testable import Storage
 
-/// What a state-updater of an earlier release stores before and after a newer setup has migrated the schema.
+/// What a state-updater stores that writes the ledger alone.
 @Suite struct RollingUpgradeTests {
     private static let account = RefundFixture.account
-    /// Those before the migration that completes what is stored.
-    private static let earlier = Migration.all.filter { $0.version < 17 }
 
-    /// A row of the ledger with its payload, as before migration 12.
+    /// A row of the ledger with its payload.
     private static func store(_ entry: LedgerEntry, _ payload: String, _ connection: PostgresConnection) async throws {
         _ = try await connection.execute(
             Statement(
@@ -56,15 +54,11 @@ import Testing
             copies[place].notification.notificationUUID = uuid
             copies[place].event?.version = EventVersion(signedDate: signed, notificationUUID: uuid)
         }
-        try await TestDatabase.use(isMigrated: false) { [copies] database async throws in
+        try await TestDatabase.use { [copies] database async throws in
             let connection = TestDatabase.connection(database)
-            for migrations in [Self.earlier, Migration.all] {
-                _ = try await Migrator(connection, migrations: migrations).migrate()
-                let isNew = migrations.count == Migration.all.count
-                for (index, entry) in entries.enumerated() where (index % 8 < 4) != isNew {
-                    let reason = entry.event?.consumptionRequestReason.map { "\"\($0)\"" } ?? "null"
-                    try await Self.store(entry, #"{"data":{"consumptionRequestReason":\#(reason)}}"#, connection)
-                }
+            for entry in entries {
+                let reason = entry.event?.consumptionRequestReason.map { "\"\($0)\"" } ?? "null"
+                try await Self.store(entry, #"{"data":{"consumptionRequestReason":\#(reason)}}"#, connection)
             }
             #expect(
                 try await RefundRequestStoreTests.rows(connection)
@@ -79,34 +73,25 @@ import Testing
 
     @Test func `A withdrawal by a parent that an earlier state-updater stores counts without its payload`() async throws
     {
-        try await TestDatabase.use(isMigrated: false) { database async throws in
+        try await TestDatabase.use { database async throws in
             var fixtures = Fixtures(seed: 80)
             let connection = TestDatabase.connection(database)
-            var found: [Date?] = []
-            for (minute, migrations) in [(3.0, Self.earlier), (4, Migration.all)] {
-                _ = try await Migrator(connection, migrations: migrations).migrate()
-                if minute == 4 { found.append(try await Self.rescindedAt(connection)) }
-                for (minute, customer) in [(minute, "70"), (minute + 10, "71")] {
-                    let entry = RescissionTests.entry(of: customer, minute: minute, &fixtures)
-                    try await Self.store(entry, String(decoding: entry.notification.decoded, as: UTF8.self), connection)
-                }
-                // Postgres reads nothing of a payload with a NUL.
-                let odd = RescissionTests.entry(of: "70", minute: 20, &fixtures)
-                try await Self.store(
-                    odd, #"{"a":"\u0000","appData":{"signedAppTransactionInfo":{"appTransactionId":"70"}}}"#, connection
-                )
-                if minute == 3 {
-                    try await connection.run(
-                        unsafeScript: """
-                            insert into account_app (recorded_at, app_account_token, environment, evidence, bundle_id, identity,
-                                original_application_version)
-                            values (now(), '\(Self.account)', 'Production', 'signed', '\(RefundFixture.app)', '70', '1')
-                            """)
-                }
+            try await connection.run(
+                unsafeScript: """
+                    insert into account_app (recorded_at, app_account_token, environment, evidence, bundle_id, identity,
+                        original_application_version)
+                    values (now(), '\(Self.account)', 'Production', 'signed', '\(RefundFixture.app)', '70', '1')
+                    """)
+            for (minute, customer) in [(4.0, "70"), (14, "71")] {
+                let entry = RescissionTests.entry(of: customer, minute: minute, &fixtures)
+                try await Self.store(entry, String(decoding: entry.notification.decoded, as: UTF8.self), connection)
             }
+            // Postgres reads nothing of a payload with a NUL.
+            let odd = RescissionTests.entry(of: "70", minute: 20, &fixtures)
+            try await Self.store(
+                odd, #"{"a":"\u0000","appData":{"signedAppTransactionInfo":{"appTransactionId":"70"}}}"#, connection)
             try await connection.run(unsafeScript: "delete from notification_payload")
-            found.append(try await Self.rescindedAt(connection))
-            #expect(found == [RefundFixture.at(3), RefundFixture.at(4)])
+            #expect(try await Self.rescindedAt(connection) == RefundFixture.at(4))
         }
     }
 

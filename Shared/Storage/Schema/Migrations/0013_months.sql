@@ -1,7 +1,67 @@
--- Charges and refunds of calendar months in the reporting currencies, so that a report in one currency over years reads and converts no
--- day. Held equal to what the days and the rates say by triggers of both.
+-- Sums of calendar months, so that a report over years reads a thirtieth of the rows, and none to convert. Held equal to what the days
+-- and the rates say by triggers of both, whichever version of the scheduler writes the days.
 
--- The sums of a month (UTC), each day by its own rate: the newest of it and the six days before, as over weekends.
+-- The sums of a month (UTC) of what purchases add to its days, without periods and unbrokenPeriods, which reports read day by day.
+create table insight_month (
+    amount bigint not null,
+    revenuecat_amount bigint not null,
+    purchases bigint not null,
+    count bigint not null,
+    month date not null, -- its first day
+    step integer not null, -- as in insight_day
+    environment store_environment not null,
+    bundle_id text not null,
+    kind text not null,
+    currency text not null,
+    product_id text not null,
+    storefront text not null,
+    period text not null,
+    offer text not null,
+    primary key (environment, bundle_id, kind, month, step, currency, product_id, storefront, period, offer)
+) with (fillfactor = 80);
+
+-- Adds what a statement changed in insight_day. Runs as its owner, so that only days can be written.
+create function add_to_insight_month() returns trigger
+language plpgsql security definer
+set search_path from current
+as $$
+begin
+    execute format(
+        $statement$
+            insert into insight_month as held (amount, revenuecat_amount, purchases, count, month, step, environment, bundle_id, kind,
+                currency, product_id, storefront, period, offer)
+            select sum(sign * amount), sum(sign * revenuecat_amount), sum(sign * purchases), sum(sign * count),
+                date_trunc('month', day::timestamp)::date, step, environment, bundle_id, kind, currency, product_id, storefront,
+                period, offer
+            from (%s) as change
+            where kind not in ('periods', 'unbrokenPeriods')
+            group by date_trunc('month', day::timestamp), step, environment, bundle_id, kind, currency, product_id, storefront, period,
+                offer
+            having sum(sign * amount) <> 0 or sum(sign * revenuecat_amount) <> 0 or sum(sign * purchases) <> 0
+                or sum(sign * count) <> 0
+            on conflict (environment, bundle_id, kind, month, step, currency, product_id, storefront, period, offer)
+            do update set amount = held.amount + excluded.amount,
+                revenuecat_amount = held.revenuecat_amount + excluded.revenuecat_amount,
+                purchases = held.purchases + excluded.purchases, count = held.count + excluded.count
+        $statement$,
+        case tg_op
+            when 'INSERT' then 'select 1 as sign, * from added'
+            when 'DELETE' then 'select -1 as sign, * from removed'
+            else 'select 1 as sign, * from added union all select -1, * from removed'
+        end);
+    return null;
+end
+$$;
+
+create trigger add_to_insight_month after insert on insight_day
+    referencing new table as added for each statement execute function add_to_insight_month();
+create trigger change_insight_month after update on insight_day
+    referencing old table as removed new table as added for each statement execute function add_to_insight_month();
+create trigger take_from_insight_month after delete on insight_day
+    referencing old table as removed for each statement execute function add_to_insight_month();
+
+-- Charges and refunds of a month (UTC) in a reporting currency, each day by its own rate: the newest of it and the six days before, as
+-- over weekends.
 create table insight_converted (
     worth numeric not null, -- each day's amount times its rate, added up exactly: trillionths of a thousandth of a unit
     count bigint not null,
@@ -171,7 +231,3 @@ create trigger convert_changed_rates after update on exchange_rate
     referencing new table as changed for each statement execute function convert_insight();
 create trigger convert_removed_rates after delete on exchange_rate
     referencing old table as changed for each statement execute function convert_insight();
-
--- Rates that were loaded before.
-select convert_insight_months(reporting_currency, null, '-infinity', 'infinity')
-from (select distinct reporting_currency from exchange_rate) as known;

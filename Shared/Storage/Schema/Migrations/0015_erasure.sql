@@ -5,19 +5,33 @@
 create table erased_account (
     erased_at timestamptz not null,
     topics_until timestamptz not null, -- the retention of Kafka's topics has deleted all older records by then
+    swept_until timestamptz, -- payloads about no purchase that were recorded until then are looked through
     purchases bigint not null, -- that the account owned or claimed
     payloads bigint not null, -- that were deleted
     id uuid primary key, -- of the certificate
+    -- The account of an erasure whose sweep has not ended, and the developer's own id: with them every process can repeat the sweep
+    -- where the database failed in between. Null afterwards.
+    unswept_account uuid,
     environment store_environment not null,
     is_complete boolean not null, -- false: detached, Apple's signed payloads are kept
     digest bytea not null unique check (length(digest) = 32),
     bundle_id text not null,
-    detached_purchases text[] not null -- for an erasure that follows; empty where it is complete
+    unswept_customer text,
+    detached_purchases text[] not null, -- for an erasure that follows; empty where it is complete
+    -- Apple's ids of the customer (appTransactionId) that no other account of the app has, until the sweep has deleted the payloads that
+    -- name them: uploaded app transactions and RESCIND_CONSENT name no account and no purchase. Of a detached account they are kept for
+    -- an erasure that follows.
+    customer_ids text[] not null default '{}'
 );
+create index erased_account_unswept on erased_account (erased_at) where unswept_account is not null;
 
--- Finds purchases by an account that only their renewal info names: almost none.
-create index subscription_by_renewal_account on subscription (renewal_app_account_token)
-    where renewal_app_account_token is distinct from owner_account_token;
+-- Purchases whose last account was detached or erased. No account and no certificate is named: a report of their use is not stored
+-- again until another account has them.
+create table erased_purchase (
+    environment store_environment not null,
+    original_transaction_id text not null,
+    primary key (environment, original_transaction_id)
+);
 
 create function account_digest(environment store_environment, bundle_id text, app_account_token uuid)
 returns bytea
@@ -50,6 +64,8 @@ create trigger reject_erased before insert on manual_grant for each row execute 
 create trigger reject_erased before insert on account_app for each row execute function reject_erased_account();
 create trigger reject_erased before insert on customer_consent for each row execute function reject_erased_account();
 create trigger reject_erased before insert on chosen_account for each row execute function reject_erased_account();
+create trigger reject_erased before insert on credit
+    for each row when (new.app_account_token is not null) execute function reject_erased_account();
 
 -- The purchases that an account owns or claims, and those from which it was detached; never one of another app.
 create function purchases_of_account(
@@ -170,8 +186,9 @@ end;
 -- Returns nothing, and changes nothing, where nothing is known of the account in this app and environment.
 --
 -- Runs as its owner, because no service may delete payloads. The lock waits for the batches of the state-updater that have read
--- this table, and holds the next ones back: every batch either is changed here or knows of the erasure.
-create function erase_account(
+-- this table, and holds the next ones back: every batch either is changed here or knows of the erasure. A part of erase_account; no role
+-- may call it.
+create function detach_account(
     new_id uuid, asked_environment store_environment, asked_bundle_id text, asked_account uuid, asked_completely boolean,
     now_at timestamptz, topics_end_at timestamptz)
 returns setof erased_account
@@ -273,46 +290,129 @@ begin
 end;
 $$;
 
--- The rest of an erasure: payloads that are about no purchase, stored answers of the API, and the audit log, in which the
--- certificate takes the place of the account and of the developer's own id. Answers and entries are found by their columns, and
--- only those of the app and environment: another app may use the same token for another person, and texts may say anything.
--- After erase_account, without its lock.
-create function sweep_erased_account(
-    certificate uuid, asked_environment store_environment, asked_bundle_id text, asked_account uuid, asked_customer text)
-returns void
+-- Whether another transaction has held a lock on a table for a while, as a dump does. False where the owner may not see when other
+-- transactions began. No role may call it.
+create function is_held_longer(asked regclass, than interval) returns boolean
+language sql stable security definer
+set search_path from current
+begin atomic
+    select exists (
+        select
+        from pg_locks held
+        join pg_stat_activity session on session.pid = held.pid
+        where held.locktype = 'relation' and held.relation = asked and held.granted and held.pid <> pg_backend_pid()
+            and held.database = (select oid from pg_database where datname = current_database())
+            and session.backend_type = 'client backend' and session.xact_start < clock_timestamp() - than);
+end;
+
+-- Erases an account, or only detaches it, see detach_account. Deletes what was reported of the use of its purchases, too, keeps for the
+-- sweep whose account it was and Apple's ids of the customer, which afterwards no row tells, notes the purchases of the account alone, and
+-- forgets whose credits they were and which requests restored.
+create function erase_account(
+    new_id uuid, asked_environment store_environment, asked_bundle_id text, asked_account uuid, asked_completely boolean,
+    now_at timestamptz, topics_end_at timestamptz)
+returns setof erased_account
 language plpgsql security definer
 set search_path from current
+set lock_timeout = '5s'
 as $$
 declare
-    name constant text := asked_account::text;
-    instead constant text := 'erased account ' || certificate::text;
-    -- As a whole word; every character that is no letter or digit stands for itself.
-    customer_word constant text :=
-        '(?<![[:alnum:]])' || regexp_replace(asked_customer, '([^[:alnum:]])', '\\\1', 'g') || '(?![[:alnum:]])';
+    concerned text[];
+    own text[];
+    ids text[];
+    own_id text;
+    certificate erased_account;
 begin
-    if exists (select from erased_account where id = certificate and is_complete) then
-        delete from notification_payload payload
-        using notification known
-        where known.original_transaction_id is null and known.environment = asked_environment
-            and known.bundle_id = asked_bundle_id
-            and payload.notification_uuid = known.notification_uuid and payload.recorded_at = known.recorded_at
-            and position(name in lower(payload.decoded::text)) > 0;
+    -- The pipeline waits for the lock: an unknown account locks nothing. detach_account asks again, under the lock.
+    if not is_account_known(asked_environment, asked_bundle_id, asked_account) then
+        return;
     end if;
-    delete from api_idempotency
-    where environment = asked_environment and bundle_id = asked_bundle_id
-        and (asked_account = any (app_account_tokens) or customer_id = asked_customer);
-    -- Last written by erase_account and by what was decided after it.
-    delete from account_version
-    where app_account_token = asked_account and environment = asked_environment;
-    update operator_action
-    set subject = instead,
-        reason = case when customer_word is null then reason else regexp_replace(reason, customer_word, instead, 'g') end,
-        app_account_token = null,
-        customer_id = null
-    where environment = asked_environment and bundle_id = asked_bundle_id
-        and (app_account_token = asked_account or customer_id = asked_customer);
-    update operator_action
-    set reason = regexp_replace(reason, name, instead, 'gi')
-    where environment = asked_environment and bundle_id = asked_bundle_id and position(name in lower(reason)) > 0;
+    -- Each attempt that waits for the lock has the pipeline wait behind it, and what has lasted so long does not end in time.
+    if is_held_longer('erased_account', interval '1 minute') then
+        raise exception 'another transaction, such as a dump, holds the table erased_account; erase the customer when it has ended'
+            using errcode = 'lock_not_available';
+    end if;
+    lock table erased_account in access exclusive mode;
+    concerned := purchases_of_account(asked_environment, asked_bundle_id, asked_account);
+    own := purchases_of_account_alone(asked_environment, asked_account, concerned);
+    ids := array(
+        select id
+        from (
+            select app_transaction_id
+            from subscription
+            where environment = asked_environment and original_transaction_id = any (own)
+            union
+            select app_transaction_id
+            from transaction
+            where environment = asked_environment and original_transaction_id = any (own)
+            union
+            select app_transaction_id
+            from account_claim
+            where environment = asked_environment and bundle_id = asked_bundle_id and app_account_token = asked_account
+                and original_transaction_id = any (own)
+            union
+            select identity
+            from account_app
+            where environment = asked_environment and bundle_id = asked_bundle_id and app_account_token = asked_account
+            union
+            select unnest(customer_ids)
+            from erased_account
+            where digest = account_digest(asked_environment, asked_bundle_id, asked_account)
+        ) as held (id)
+        where id is not null
+            and not exists (
+                select
+                from account_app other
+                where other.identity = id and other.environment = asked_environment and other.bundle_id = asked_bundle_id
+                    and other.app_account_token <> asked_account)
+            and not exists (
+                select
+                from account_claim other
+                where other.app_transaction_id = id and other.environment = asked_environment
+                    and other.bundle_id = asked_bundle_id and other.app_account_token <> asked_account)
+            and not exists (
+                select
+                from subscription purchase
+                where purchase.app_transaction_id = id and purchase.environment = asked_environment
+                    and purchase.bundle_id = asked_bundle_id
+                    and (
+                        purchase.owner_account_token <> asked_account
+                        or exists (
+                            select
+                            from account_claim other
+                            where other.environment = asked_environment
+                                and other.original_transaction_id = purchase.original_transaction_id
+                                and other.app_account_token <> asked_account))));
+    select customer_id
+    into own_id
+    from customer
+    where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id;
+    delete from usage_report
+    where environment = asked_environment and bundle_id = asked_bundle_id and original_transaction_id = any (concerned);
+    insert into erased_purchase (environment, original_transaction_id)
+    select asked_environment, unnest(own)
+    on conflict do nothing;
+    -- The transaction stays credited: another account must not get it again.
+    update credit
+    set app_account_token = null
+    where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id;
+    -- Who has a copy of the request finds its restore by it.
+    update purchase_transfer
+    set request_uuid = null
+    where to_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id
+        and request_uuid is not null;
+    select *
+    into certificate
+    from detach_account(
+        new_id, asked_environment, asked_bundle_id, asked_account, asked_completely, now_at, topics_end_at);
+    if not found then
+        return;
+    end if;
+    return query
+        update erased_account
+        set customer_ids = ids, unswept_account = asked_account,
+            unswept_customer = coalesce(own_id, unswept_customer), swept_until = null
+        where id = certificate.id
+        returning *;
 end;
 $$;

@@ -1,96 +1,4 @@
--- How many accounts may claim one Apple account, paid time, what an erasure leaves to do, and lists of refund requests.
-
--- Of the accounts of the app that claim one Apple account by uploads. An app whose accounts share has been told that all do: it
--- keeps as many as can be configured.
-alter table sharing_policy add column most_accounts integer not null default 10 check (most_accounts between 1 and 1000);
-update sharing_policy
-set most_accounts = 1000
-where policy = 'allow';
-
--- As before, and the seats that an organization assigned are not paid for by who uses them: the payment is in the purchase of the seats.
-create or replace function loyalty_at(asked_environment store_environment, asked_purchases text[], moment timestamptz)
-returns table (
-    subscription_group_id text, recent_start_at timestamptz, paid_seconds double precision,
-    reduced_commission_at timestamptz)
-language sql stable
-begin atomic
-    with period as (
-        -- The time of service of each transaction, and whether it was paid for: not by a free trial, family sharing, an assigned seat, a
-        -- price of zero, or a price that was refunded in full.
-        select t.subscription_group_id as held_group, greatest(lower(access.period), t.purchased_at) as begins_at,
-            upper(access.period) as ends_at,
-            coalesce(t.ownership not in ('FAMILY_SHARED', 'ASSIGNED'), true) and t.offer_discount_type is distinct from 'FREE_TRIAL'
-                and coalesce(t.price_milliunits > 0, true)
-                and (t.revoked_at is null or t.revocation_type is not distinct from 'REFUND_PRORATED') as is_paid
-        from access_period access
-        join transaction t on t.environment = access.environment and t.transaction_id = access.transaction_id
-        where access.environment = asked_environment and access.original_transaction_id = any (asked_purchases)
-            and access.reason = 'transaction' and t.subscription_group_id is not null
-            and t.purchased_at < upper(access.period)
-    ), allowed as (
-        select case when asked_environment = 'Production' then interval '1440 hours' else interval '10 minutes' end as gap
-    ), begun as (
-        select held_group, begins_at, max(ends_at) over (
-                partition by held_group order by begins_at, ends_at
-                rows between unbounded preceding and 1 preceding) as covered_until
-        from period
-        where begins_at <= moment
-    ), recent as (
-        select held_group, least(
-                max(begins_at) filter (where covered_until is null or begins_at - covered_until > gap),
-                (select min(s.recent_start_at)
-                from subscription s
-                where s.environment = asked_environment and s.original_transaction_id = any (asked_purchases)
-                    and s.subscription_group_id = held_group and s.recent_start_at <= moment)) as start_at
-        from begun
-        cross join allowed
-        group by held_group
-    ), paid as (
-        select period.held_group, begins_at, ends_at, max(ends_at) over (
-                partition by period.held_group order by begins_at, ends_at
-                rows between unbounded preceding and 1 preceding) as covered_until
-        from period
-        join recent on recent.held_group = period.held_group
-        where is_paid and begins_at >= recent.start_at
-    ), numbered as (
-        -- A run is service without a gap. Time that several purchases cover counts once.
-        select held_group, begins_at, greatest(begins_at, covered_until) as from_at, ends_at,
-            count(*) filter (where covered_until is null or begins_at - covered_until > gap)
-                over (partition by held_group order by begins_at, ends_at rows unbounded preceding) as run
-        from paid
-        cross join allowed
-    ), latest as (
-        select held_group, max(run) as run
-        from numbered
-        where begins_at <= moment
-        group by held_group
-    ), added as (
-        select held_group, from_at, extract(epoch from ends_at - from_at) as seconds,
-            extract(epoch from least(ends_at, moment) - from_at) as seconds_until_now,
-            sum(extract(epoch from ends_at - from_at)) over (
-                partition by held_group order by from_at, ends_at rows unbounded preceding) as seconds_so_far
-        from numbered
-        join latest using (held_group, run)
-        where from_at < ends_at
-    )
-    select recent.held_group, recent.start_at, coalesce(total.paid, 0)::double precision, total.year_at
-    from recent
-    left join (
-        select held_group, sum(greatest(seconds_until_now, 0)) as paid,
-            min(from_at + make_interval(secs => (365 * 86400 - (seconds_so_far - seconds))::double precision))
-                filter (where seconds_so_far >= 365 * 86400) as year_at
-        from added
-        group by held_group
-    ) as total using (held_group)
-    order by recent.held_group collate "C";
-end;
-
--- The account of an erasure whose sweep has not ended, and the developer's own id: with them every process can repeat the sweep where the
--- database failed in between. Null afterwards. erase_account keeps them, in 0023. Payloads about no purchase that were recorded until
--- swept_until are looked through.
-alter table erased_account
-    add column unswept_account uuid, add column unswept_customer text, add column swept_until timestamptz;
-create index erased_account_unswept on erased_account (erased_at) where unswept_account is not null;
+-- The rest of an erasure, which locks nothing that the pipeline needs: what names no purchase, and what is no state of purchases.
 
 -- Deletes, of what is about no purchase, payloads and other contents under their uuids that name an erased account, or its customer by
 -- Apple's id alone: of notifications recorded after a moment, at most so many, but all that were recorded at the same time as the last
@@ -153,8 +61,15 @@ begin
 end;
 $$;
 
--- As before, and changes nothing of a customer that was created again under the same own id: a sweep may come later than that.
-create or replace function sweep_erased_account(
+-- The rest of an erasure: payloads that are about no purchase, and other contents under their uuids, also those that name the customer
+-- by Apple's id alone; moves of the app itself; stored answers of the API; differences of comparisons; and the audit log, in which the
+-- certificate takes the place of the account and of the developer's own id. Answers and entries are found by their columns, and
+-- only those of the app and environment: another app may use the same token for another person, and texts may say anything.
+--
+-- Forgets whose withdrawals there were, but not those of a customer that another account of the app has, too: the consent of that one
+-- must not count again. Changes nothing of a customer that was created again under the same own id: a sweep may come later than that.
+-- After erase_account, without its lock.
+create function sweep_erased_account(
     certificate uuid, asked_environment store_environment, asked_bundle_id text, asked_account uuid, asked_customer text)
 returns void
 language plpgsql security definer
@@ -274,39 +189,3 @@ begin
     return false;
 end;
 $$;
-
--- Lists of refund requests by the state of their answers. One that waits is of a request that the scheduler looks at again. Whether an
--- answer was ever withheld is noted with the request, in whose order the list is; which one counts is decided where it is read.
-alter table refund_request add column was_withheld boolean; -- null: never
-create function note_withheld_refund() returns trigger
-language plpgsql security definer
-set search_path from current
-as $$
-begin
-    update refund_request
-    set was_withheld = true
-    where environment = new.environment and transaction_id = new.transaction_id and was_withheld is null;
-    return null;
-end;
-$$;
-create trigger note_withheld after insert or update of failed_with on refund_answer
-    for each row when (new.withheld_because <> 'late' or new.failed_with = 'consentWithdrawn')
-    execute function note_withheld_refund();
-update refund_request
-set was_withheld = true
-from refund_answer answer
-where answer.environment = refund_request.environment and answer.transaction_id = refund_request.transaction_id
-    and (answer.withheld_because <> 'late' or answer.failed_with = 'consentWithdrawn');
-create index refund_request_withheld on refund_request (requested_at, transaction_id)
-where was_withheld and requested_at is not null;
-create index refund_request_planned on refund_request (requested_at, transaction_id) where next_at is not null;
--- The lists of single apps: those of an app with few requests read none of the others.
-create index refund_request_withheld_of_app on refund_request (environment, bundle_id, requested_at, transaction_id)
-where was_withheld and requested_at is not null;
-drop index refund_request_by_time;
-create index refund_request_by_time on refund_request (environment, bundle_id, requested_at, transaction_id)
-where requested_at is not null;
-
--- The request that decided a restore: where its answer was lost, a repeat finds the decision and makes no other one.
-alter table purchase_transfer add column request_uuid uuid; -- null: the client cannot repeat it
-create index purchase_transfer_of_request on purchase_transfer (request_uuid) where request_uuid is not null;

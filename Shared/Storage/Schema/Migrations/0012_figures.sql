@@ -1,5 +1,36 @@
 -- Figures: what purchases earn, and sums of it by day. Computed by the scheduler from transactions and access periods, purchase by
--- purchase, so that every figure can be computed again. No row names an account.
+-- purchase, so that every figure can be computed again; and what operators tell of money: exchange rates, taxes within prices, and who
+-- pays Apple's lower commission. No row names an account.
+
+-- What one unit of a currency is worth on a day, in a reporting currency.
+create table exchange_rate (
+    loaded_at timestamptz not null,
+    trillionths bigint not null check (trillionths > 0), -- of a unit of the reporting currency
+    day date not null,
+    reporting_currency text not null,
+    currency text not null check (currency <> reporting_currency),
+    source text not null, -- whose rates they are, as the operator names them
+    primary key (reporting_currency, currency, day)
+);
+
+-- The tax that prices of a storefront include, from a day until that of the storefront's next row.
+create table tax_share (
+    loaded_at timestamptz not null,
+    from_day date not null,
+    rate integer not null check (rate between 0 and 100000), -- thousandths of a percent of the price without tax
+    storefront text not null,
+    source text not null,
+    primary key (storefront, from_day)
+);
+
+-- Whether an app's developer is in Apple's App Store Small Business Program, from a day until that of the app's next row.
+create table small_business (
+    loaded_at timestamptz not null,
+    from_day date not null,
+    is_member boolean not null,
+    bundle_id text not null,
+    primary key (bundle_id, from_day)
+);
 
 -- Purchases whose transactions or access periods changed since their figures were computed; one row for each transaction of the
 -- database that changed them. A queue. The row of another transaction does not stand for a change: the scheduler may have read before.
@@ -44,13 +75,19 @@ create table insight_purchase (
 create index insight_purchase_due on insight_purchase (next_at) where next_at is not null;
 
 -- The sums of a day (UTC).
+--
+-- Purchases that were lost are figures, too, so that churn does not read all movements of a year: kinds lostInDay and lostInMonth, the
+-- second by the first day of its month. Their step is a set of bits: bit n is set where the purchase is lost in a question that tells
+-- apart the dimensions whose numbers add up to n (currency 1, product 2, storefront 4, period 8, offer 16).
 create table insight_day (
     amount bigint not null,
     revenuecat_amount bigint not null,
     purchases bigint not null,
     count bigint not null,
     day date not null,
-    step integer not null, -- trialPaid: days until the payment; periods, unbrokenPeriods: their number by paid time; else 0
+    -- trialPaid: days until the payment; periods, unbrokenPeriods: their number by paid time; refund, refundOfCharge: 1 of a loyal
+    -- charge, whose commission is lower; lostInDay, lostInMonth: see above; else 0
+    step integer not null,
     environment store_environment not null,
     bundle_id text not null,
     kind text not null,
@@ -85,16 +122,8 @@ create table insight_position (
 );
 insert into insight_position default values;
 
--- All purchases are computed once. Before the triggers, whose creation keeps other transactions from writing, because it takes long.
-insert into insight_change (environment, original_transaction_id)
-select environment, original_transaction_id from subscription;
-
--- Replays of webhooks select the changes of a time. Not a BRIN, which reads a fifth of the table for a day: every row is updated once it is
--- published, and later rows take the places of the versions before.
-create index timeline_by_time on timeline (applied_at);
-
--- Triggers fill the queue and no program does, so that nothing is lost while programs of the release before run: during an upgrade,
--- and after one that was taken back. As its owner, because every role that writes one of the tables queues its change.
+-- Triggers fill the queue and no program does, so that nothing is lost while a program of another release runs: during an upgrade, and
+-- after one that was taken back. As their owner, because every role that writes one of the tables queues its change.
 create function queue_figures() returns trigger
 language plpgsql security definer
 set search_path from current
@@ -128,12 +157,27 @@ create trigger queue_updated after update on access_period
 create trigger queue_deleted after delete on access_period
     referencing old table as changed for each statement execute function queue_figures();
 
--- Purchases that came between the two.
-insert into insight_change (environment, original_transaction_id)
-select environment, original_transaction_id
-from subscription
-where not exists (
-    select
-    from insight_change queued
-    where queued.environment = subscription.environment
-        and queued.original_transaction_id = subscription.original_transaction_id);
+-- What Apple extended counts by the length that it had before, which the ledger knows and the newest version of the transaction does
+-- not. An earlier version that arrives after the extension changes no transaction and no access, but the figures of its purchase.
+create function queue_extended() returns trigger
+language plpgsql security definer
+set search_path from current
+as $$
+begin
+    insert into insight_change (environment, original_transaction_id)
+    select distinct changed.environment, changed.original_transaction_id
+    from changed
+    cross join lateral (
+        select
+        from transaction known
+        where known.environment = changed.environment and known.transaction_id = changed.transaction_id
+            and known.expires_at > changed.expires_at
+        offset 0
+    ) as extended
+    where changed.original_transaction_id is not null
+    on conflict do nothing;
+    return null;
+end;
+$$;
+create trigger queue_extended after insert on notification
+    referencing new table as changed for each statement execute function queue_extended();
