@@ -256,35 +256,3 @@ create table conflicting_notification (
     signed_original bytea not null, -- as received
     primary key (notification_uuid, digest)
 );
-
--- Completes a row of RESCIND_CONSENT that was stored without Apple's id of the customer, in the transaction that stores it. Runs as its
--- owner, because no role may change what the ledger says. None may call it.
-create function note_rescission(told notification) returns void
-language plpgsql security definer
-set search_path from current
-as $$
-begin
-    update notification known
-    set app_transaction_id = case
-        when position('\u0000' in payload.decoded::text) = 0
-            then payload.decoded -> 'appData' -> 'signedAppTransactionInfo' ->> 'appTransactionId'
-    end
-    from notification_payload payload
-    where known.notification_uuid = told.notification_uuid and payload.notification_uuid = told.notification_uuid
-        and payload.recorded_at = told.recorded_at;
-end;
-$$;
-
-create function complete_rescission() returns trigger
-language plpgsql security definer
-set search_path from current
-as $$
-begin
-    perform note_rescission(new);
-    return null;
-end;
-$$;
-create constraint trigger complete_rescission after insert on notification
-    deferrable initially deferred
-    for each row when (new.notification_type = 'RESCIND_CONSENT' and new.app_transaction_id is null)
-    execute function complete_rescission();
