@@ -2,7 +2,7 @@
 -- its consent are read when a request is decided.
 
 -- One row per transaction about which Apple asked or told of a refund: the newest request and the newest outcome by Apple's clock.
--- Follows from the ledger alone, but for next_at. A request is open while it is later than the outcome.
+-- Follows from the ledger alone, but for next_at and was_withheld. A request is open while it is later than the outcome.
 create table refund_request (
     requested_at timestamptz, -- the newest CONSUMPTION_REQUEST; null: Apple decided without one
     outcome_at timestamptz, -- the newest REFUND, REFUND_DECLINED or REFUND_REVERSED
