@@ -104,19 +104,19 @@ package struct ConsolePages: Sendable {
         "console-apps",
         """
         with recursive app (environment, bundle_id) as (
-            (select environment, bundle_id from notification order by environment, bundle_id limit 1)
+            (select environment, bundle_id from notification order by bundle_id, environment limit 1)
             union all
             select next.environment, next.bundle_id
             from app
             cross join lateral (
                 select environment, bundle_id
                 from notification
-                where (notification.environment, notification.bundle_id) > (app.environment, app.bundle_id)
-                order by environment, bundle_id
+                where (notification.bundle_id, notification.environment) > (app.bundle_id, app.environment)
+                order by bundle_id, environment
                 limit 1
             ) as next
         )
-        select environment::text as environment, bundle_id from app
+        select environment::text as environment, bundle_id from app order by app.environment, bundle_id
         """)
 
     private typealias Look = (page: Statement, end: Statement)

@@ -51,7 +51,7 @@ create index notification_rescinding_consent on notification (environment, bundl
 create index notification_for_insight on notification (environment, bundle_id, notification_type, signed_at)
     where notification_type in ('DID_CHANGE_RENEWAL_STATUS', 'EXPIRED', 'PRICE_INCREASE');
 -- The first notification of an app; fast also for an app without notifications.
-create index notification_by_app on notification (environment, bundle_id, recorded_at);
+create index notification_by_app on notification (bundle_id, environment, recorded_at);
 -- The sweep of an erased account looks through what names no purchase.
 create index notification_without_purchase on notification (environment, bundle_id, recorded_at)
     where original_transaction_id is null;
