@@ -130,7 +130,7 @@ struct SchedulerServices {
                     logger: context.logger
                 ).turn()
             },
-            job("figures", every: .seconds(2)) { [context, figures = FigureStore(connect())] in
+            job("figures", every: .seconds(10)) { [context, figures = FigureStore(connect())] in
                 try await FigureJob(store: figures, now: context.clock.now).turn()
             },
             // A connection of its own: a check reads every paid period.
