@@ -1,5 +1,6 @@
 import Chassis
 import Pipeline
+import Postgres
 import Storage
 
 /// Forgets stored answers once their idempotency keys may be used again, and completes erasures that were interrupted.
@@ -24,7 +25,8 @@ struct Housekeeping: Service {
     func turn() async throws {
         let expiry = clock.now().addingTimeInterval(-Idempotency.retention)
         let deleted = try await database.withConnection { connection in
-            try await IdempotencyStore(connection).delete(before: expiry)
+            try await ClockCheck(connection: connection, now: clock.unmoved).run()
+            return try await IdempotencyStore(connection).delete(before: expiry)
         }
         if deleted > 0 { logger.debug("Old answers deleted", metadata: ["answers": "\(deleted)"]) }
         // Erasures of the last minutes may still be in progress.

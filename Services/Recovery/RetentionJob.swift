@@ -1,5 +1,6 @@
 import Chassis
 import Pipeline
+import Postgres
 import Storage
 
 import struct Foundation.Date
@@ -19,6 +20,7 @@ struct RetentionJob: Service {
     let rejected: RejectedStore
     let items: RecoveryItemStore
     let leases: LeaseStore
+    let clocks: ClockCheck
     let ages: Ages
     let newId: @Sendable () -> UUID
     let now: @Sendable () -> Date
@@ -44,6 +46,7 @@ struct RetentionJob: Service {
 
     /// Does nothing if a process did it within the last day.
     func turn() async throws {
+        try await clocks.run()
         // A new holder each time: the lease records when it ran, not which process.
         let holder = newId()
         guard try await leases.acquire(Self.lease, for: holder, seconds: Self.day) else { return }

@@ -1,5 +1,6 @@
 import Chassis
 import Pipeline
+import Postgres
 import Storage
 
 import struct Foundation.UUID

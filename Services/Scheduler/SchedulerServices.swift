@@ -71,8 +71,9 @@ struct SchedulerServices {
             claims: WindowClaimStore(connection), coverage: CoverageStore(connection),
             client: { [apps] in apps.clients[$0] },
             producer: producerService.producer, partitioner: context.settings.partitioner,
-            leaseSeconds: context.settings.windowLease.components.seconds, now: context.clock.now, newId: newId,
-            logger: context.logger)
+            leaseSeconds: context.settings.windowLease.components.seconds,
+            clocks: ClockCheck(connection: connection, now: context.clock.unmoved), now: context.clock.now,
+            newId: newId, logger: context.logger)
         return FetchService(
             fetch: fetch, apps: { [apps] in apps.all }, width: context.settings.fetches, holder: newId(),
             liveness: context.health.livenessProbe("history fetch", limit: FetchService.turnLimit),

@@ -3,9 +3,11 @@ import Chassis
 import Contracts
 import Kafka
 import Pipeline
+import Postgres
 import Storage
 
 import struct Foundation.Date
+import struct Foundation.TimeInterval
 import struct Foundation.UUID
 
 /// Fetches a claimed window: each page first goes to Kafka, then the progress to the database. A crash repeats a page,
@@ -19,9 +21,14 @@ struct WindowFetch: Sendable {
     let partitioner: WindowPartitioner
     /// Longer than a call to Apple including its waiting, and the write to Kafka.
     let leaseSeconds: Int64
+    let clocks: ClockCheck
     let now: @Sendable () -> Date
     let newId: @Sendable () -> UUID
     let logger: Logger
+
+    /// How far before the earliest time a start may lie, in seconds: that time goes on while a window waits, and a window
+    /// that was cut there would be cut again at every claim. Half of its distance from Apple's limit.
+    static let leeway: TimeInterval = 1800
 
     /// How a claim ended.
     enum End: Equatable {
@@ -38,6 +45,9 @@ struct WindowFetch: Sendable {
     func fetch(_ claim: WindowClaim) async throws -> End {
         var claim = claim
         let earliest = claim.scope.environment.earliestHistory(at: now())
+        let beginsTooEarly = claim.pageToken == nil && claim.start < earliest.addingTimeInterval(-Self.leeway)
+        // What is given up by a clock that is ahead stays given up.
+        if claim.scope.to <= earliest || beginsTooEarly { try await clocks.run() }
         guard claim.scope.to > earliest else { return try await giveUp(claim) }
         if claim.partOf == nil, claim.pageToken == nil {
             let subwindows = partitioner.subwindows(
@@ -47,7 +57,7 @@ struct WindowFetch: Sendable {
                     ? .divided(subwindows.count) : .fenced
             }
         }
-        if claim.pageToken == nil, claim.start < earliest {
+        if beginsTooEarly {
             // A partly unreachable day can no longer be complete; its rest must not count as the whole.
             if claim.reason == .sweep { return try await giveUp(claim) }
             let advice = HistoryRetention.advice(claim.scope.environment)

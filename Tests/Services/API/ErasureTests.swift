@@ -136,6 +136,18 @@ struct ErasureTests {
         }
     }
 
+    @Test func `Housekeeping deletes nothing by a clock that is ahead of the database's`() async throws {
+        try await TestDatabase.use { configuration async throws in
+            let database = Database([TestDatabase.connection(configuration)])
+            let ahead = Date().addingTimeInterval(86_400)
+            let housekeeping = Housekeeping(
+                database: database, clock: ProcessClock(now: { ahead }, instant: { .now }),
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            await #expect(throws: ClockIsAhead.self) { try await housekeeping.turn() }
+            await database.close()
+        }
+    }
+
     @Test func `A key erases only with the scope for it`() async throws {
         try await RunningAPI.with { api in
             let key = try await api.key(

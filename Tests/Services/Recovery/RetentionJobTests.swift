@@ -15,13 +15,15 @@ import Testing
     static let now = History.now
     static let day = 86_400.0
 
-    static func retentionJob(_ connection: PostgresConnection, now: Date = now) -> RetentionJob {
+    /// - Parameter ahead: seconds by which the machine's clock is ahead of the database's.
+    static func retentionJob(_ connection: PostgresConnection, ahead: TimeInterval = 0) -> RetentionJob {
         RetentionJob(
             attempts: SendAttemptStore(connection), answers: RecoveryAnswerStore(connection),
             rejected: RejectedStore(connection), items: RecoveryItemStore(connection), leases: LeaseStore(connection),
+            clocks: ClockCheck(connection: connection, now: { Date().addingTimeInterval(ahead) }),
             ages: RetentionJob.Ages(
                 attempts: .seconds(10 * 86_400), answers: .seconds(20 * 86_400), deadLetters: .seconds(86_400)),
-            newId: { UUID() }, now: { now },
+            newId: { UUID() }, now: { now.addingTimeInterval(ahead) },
             liveness: Health(instant: { .now }).livenessProbe("retention job", limit: .seconds(1)),
             logger: History.logger)
     }
@@ -58,6 +60,22 @@ import Testing
             #expect(try await answers.revision(of: key) == "r")
             let bars = try await SendAttemptStore(connection).histogram(from: .distantPast, to: .distantFuture)
             #expect(bars.map(\.attempts) == [2])
+            #expect(try await RejectedStore(connection).newest(10).map(\.position.offset) == [0])
+            await connection.close()
+        }
+    }
+
+    @Test func `RetentionJob deletes nothing by a clock that is ahead of the database's`() async throws {
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            try await Self.fill(connection, daysAgo: 0)
+            await #expect(throws: ClockIsAhead.self) {
+                try await Self.retentionJob(connection, ahead: 365 * Self.day).turn()
+            }
+            #expect(try await RejectedStore(connection).newest(10).count == 1)
+            // The lease is still free.
+            try await Self.fill(connection, daysAgo: 30)
+            try await Self.retentionJob(connection).turn()
             #expect(try await RejectedStore(connection).newest(10).map(\.position.offset) == [0])
             await connection.close()
         }

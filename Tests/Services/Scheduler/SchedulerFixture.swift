@@ -163,16 +163,15 @@ final class SchedulerFixture: Sendable {
 
     func fetch(
         slice: TimeInterval = 86_400, deadline: Duration = .hangLimit, over connection: PostgresConnection? = nil,
-        asking url: String? = nil
+        asking url: String? = nil, now: @escaping @Sendable () -> Date = { SchedulerFixture.now }
     ) -> WindowFetch {
         let connection = connection ?? self.connection
         let client = client(deadline: deadline, asking: url)
         return WindowFetch(
             claims: WindowClaimStore(connection), coverage: CoverageStore(connection),
             client: { $0 == Self.app ? client : nil }, producer: producer,
-            partitioner: WindowPartitioner(length: slice, longOutage: 1e9), leaseSeconds: 60, now: { Self.now },
-            newId: { UUID() },
-            logger: Self.logger)
+            partitioner: WindowPartitioner(length: slice, longOutage: 1e9), leaseSeconds: 60,
+            clocks: ClockCheck(connection: connection, now: now), now: now, newId: { UUID() }, logger: Self.logger)
     }
 
     /// Opens a window over the last so many seconds.

@@ -221,8 +221,9 @@ import Testing
 
     @Test func `Day of which Apple lists only a part is given up with the reason, and never complete`() async throws {
         try await SchedulerFixture.open { fixture in
-            // Apple's limit lies within it.
-            let day = SchedulerFixture.app.environment.earliestHistory(at: SchedulerFixture.now).startOfDay
+            // Apple's limit lies within it, and not right behind its start.
+            let limit = SchedulerFixture.app.environment.earliestHistory(at: SchedulerFixture.now)
+            let day = limit.addingTimeInterval(-WindowFetch.leeway).startOfDay
             let id = try await Self.sweep(day, fixture)
             #expect(try await fixture.fetchAll(fixture.fetch()) == [.failed])
             #expect(try await fixture.window(id)?.state == .failed)
@@ -260,6 +261,36 @@ import Testing
             let window = try #require(try await fixture.window(id))
             #expect(window.state == .fetched)
             #expect(window.start == StoreEnvironment.production.earliestHistory(at: SchedulerFixture.now))
+        }
+    }
+
+    @Test func `Window that began too long ago is not cut again at every claim while time passes`() async throws {
+        try await SchedulerFixture.open { fixture in
+            try fixture.send(3)
+            let id = try await fixture.open(seconds: 181 * 86_400)
+            let readings = Mutex(0.0)
+            let fetch = fixture.fetch(slice: 1e9) {
+                readings.withLock { count in
+                    count += 1
+                    return SchedulerFixture.now.addingTimeInterval(count)
+                }
+            }
+            #expect(try await fixture.fetchThroughout(fetch, turns: 5) == [.restarted, .fetched])
+            #expect(try await fixture.pages().uuids == fixture.sentUUIDs)
+            #expect(try await fixture.window(id)?.state == .fetched)
+        }
+    }
+
+    @Test func `WindowFetch gives nothing up by a clock that is ahead of the database's`() async throws {
+        try await SchedulerFixture.open { fixture in
+            let day = SchedulerFixture.now.startOfDay.addingTimeInterval(-2 * HistoryRetention.day)
+            let id = try await Self.sweep(day, fixture)
+            let claim = try #require(try await fixture.claim())
+            let ahead = SchedulerFixture.now.addingTimeInterval(200 * HistoryRetention.day)
+            await #expect(throws: ClockIsAhead.self) { try await fixture.fetch(now: { ahead }).fetch(claim) }
+            #expect(try await fixture.window(id)?.state == .open)
+            let days = try await CoverageStore(fixture.connection).days(from: day, to: SchedulerFixture.now)
+            #expect(days.map(\.givenUp) == [nil])
         }
     }
 

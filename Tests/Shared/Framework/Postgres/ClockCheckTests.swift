@@ -1,8 +1,7 @@
 import Foundation
+import Postgres
 import TestSupport
 import Testing
-
-@testable import Scheduler
 
 @Suite(.hangLimit) struct ClockCheckTests {
     private static func check(ahead seconds: TimeInterval) async throws {
