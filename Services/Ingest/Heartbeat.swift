@@ -32,7 +32,9 @@ struct Heartbeat: Service {
             await beat(minute)
             guard !isLast else { return }
             // A clock that was set, or a machine that slept, gets no heartbeats for minutes that ingest did not serve.
-            minute = max(next, Self.startOfMinute(now()))
+            let current = Self.startOfMinute(now())
+            // Set back by more than a minute: ingest would wait for the time that it came from, and be silent until then.
+            minute = current < minute ? current : max(next, current)
         }
     }
 

@@ -9,11 +9,13 @@ import Testing
 @Suite(.hangLimit) struct HeartbeatTests {
     private struct Over: Error {}
 
-    /// A wall clock that waiting moves, until the given number of waits is used up.
+    /// A wall clock that waiting moves, until the given number of waits is used up. It is set back in the first of them.
     private final class Calendar: Sendable {
-        private let state: Mutex<(now: Date, waits: Int)>
+        private let state: Mutex<(now: Date, waits: Int, setBack: Double)>
 
-        init(_ now: Double, waits: Int) { state = Mutex((Date(timeIntervalSince1970: now), waits)) }
+        init(_ now: Double, waits: Int, setBack: Double = 0) {
+            state = Mutex((Date(timeIntervalSince1970: now), waits, setBack))
+        }
 
         var now: Date { state.withLock { $0.now } }
 
@@ -21,7 +23,8 @@ import Testing
             try state.withLock {
                 guard $0.waits > 0 else { throw Over() }
                 $0.waits -= 1
-                $0.now += duration / .seconds(1)
+                $0.now += duration / .seconds(1) - $0.setBack
+                $0.setBack = 0
             }
         }
     }
@@ -51,6 +54,19 @@ import Testing
         let beats = sent.beats.withLock { $0 }
         #expect(beats.map(\.minute.timeIntervalSince1970) == [1_200_000, 1_200_060, 1_200_120])
         #expect(beats.allSatisfy { $0.instance == "one" })
+    }
+
+    @Test func `Heartbeat is of the minute again once a clock that was ahead is set back`() async throws {
+        let year = 525_600 * 60.0
+        try await run(Calendar(1_200_030 + year, waits: 2, setBack: year))
+        let minutes = sent.beats.withLock { $0.map(\.minute.timeIntervalSince1970) }
+        #expect(minutes == [1_200_000 + year, 1_200_060, 1_200_120])
+    }
+
+    @Test func `Heartbeat does not repeat a minute after a step back by seconds`() async throws {
+        try await run(Calendar(1_200_030, waits: 2, setBack: 5))
+        let minutes = sent.beats.withLock { $0.map(\.minute.timeIntervalSince1970) }
+        #expect(minutes == [1_200_000, 1_200_060, 1_200_120])
     }
 
     @Test func `Heartbeat has the answers since the one before`() async throws {

@@ -121,6 +121,29 @@ import Testing
         }
     }
 
+    @Test func `Heartbeat of a clock that is a year ahead ends no evaluation of the minutes before`() async throws {
+        try await Self.use(firstRecordedDaysAgo: 0.5) { database, windows, _ in
+            let heartbeats = HeartbeatStore(TestDatabase.connection(database))
+            func beat(_ minutes: some Sequence<Int>) async throws {
+                try await heartbeats.record(
+                    minutes.map {
+                        IngestHeartbeat(
+                            instance: "a", minute: Self.now.addingTimeInterval(Double($0) * 60), accepted: 1,
+                            rejected: [:])
+                    })
+            }
+            try await beat(-120 ... 0)
+            try await beat([365 * 1440])
+            try await Self.planner(database).turn()
+            #expect(try await Self.reasons(windows)[.outage] == nil)
+            try await beat(60...120)
+            try await Self.planner(database, after: 7200).turn()
+            let outage = try #require(try await windows.windows().first { $0.reason == .outage })
+            #expect(outage.scope.from == Self.now.addingTimeInterval(60 - 300))
+            #expect(outage.scope.to == Self.now.addingTimeInterval(60 * 60 + 300))
+        }
+    }
+
     @Test(arguments: ["coverage", "recovery_window"])
     func `CoveragePlanner that fails for one app logs it and goes on with the others`(table: String) async throws {
         try await Self.use(firstRecordedDaysAgo: 3) { database, windows, coverage in
