@@ -2,7 +2,9 @@ import Postgres
 
 /// When questions to Apple may be sent, for all processes together: Apple counts them together.
 ///
-/// Each question takes the next free moment, at even distances, by the clock of the database.
+/// Each question takes the next free moment, at even distances, by the clock of the database. A moment that is further ahead
+/// than any question and any pause of Apple's, an hour at most, could bring it is from before that clock was set back, and
+/// counts as now.
 public struct AppleRequestLimitStore: Sendable {
     /// A question that wants a moment.
     public struct Question: Sendable {
@@ -63,9 +65,17 @@ public struct AppleRequestLimitStore: Sendable {
         values ($1::text, $2::text, $3::text,
             clock_timestamp() + $4::double precision * interval '1 second')
         on conflict (bundle_id, environment, endpoint) do update
-        set next_at = greatest(kind.next_at, clock_timestamp()) + $4::double precision * interval '1 second'
+        -- Between the two moments of the condition; one hour, because this clock is read a little later.
+        set next_at = case
+                when kind.next_at > clock_timestamp()
+                    + ($5::double precision + $6::double precision) * interval '1 second' + interval '1 hour'
+                then clock_timestamp()
+                else greatest(kind.next_at, clock_timestamp())
+            end + $4::double precision * interval '1 second'
         where kind.next_at <= clock_timestamp()
-            + ($5::double precision + $6::double precision) * interval '1 second'
+                + ($5::double precision + $6::double precision) * interval '1 second'
+            or kind.next_at > clock_timestamp()
+                + ($5::double precision + $6::double precision) * interval '1 second' + interval '2 hours'
         returning extract(epoch from next_at - clock_timestamp())::double precision - $4::double precision
             - $5::double precision as seconds
         """)
@@ -73,7 +83,10 @@ public struct AppleRequestLimitStore: Sendable {
     static let pause = Statement(
         "apple-request-limit-pause",
         """
-        select extract(epoch from next_at - clock_timestamp())::double precision - $4::double precision as seconds
+        select case
+                when next_at > clock_timestamp() + $4::double precision * interval '1 second' + interval '2 hours' then 0
+                else extract(epoch from next_at - clock_timestamp())::double precision - $4::double precision
+            end as seconds
         from apple_request_limit
         where bundle_id = $1::text and environment = $2::text and endpoint = $3::text
         """)
@@ -85,6 +98,9 @@ public struct AppleRequestLimitStore: Sendable {
         values ($1::text, $2::text, $3::text,
             clock_timestamp() + $4::double precision * interval '1 second')
         on conflict (bundle_id, environment, endpoint) do update
-        set next_at = greatest(kind.next_at, excluded.next_at)
+        set next_at = case
+                when kind.next_at > excluded.next_at + interval '2 hours' then excluded.next_at
+                else greatest(kind.next_at, excluded.next_at)
+            end
         """)
 }

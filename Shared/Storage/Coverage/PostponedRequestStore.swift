@@ -124,13 +124,14 @@ public struct PostponedRequestStore: Sendable {
             failures = held.failures + 1, last_error = excluded.last_error
         """)
 
+    /// A time that is further ahead than any pause is from before the database's clock was set back.
     static let take = Statement(
         "postponed-request-take",
         """
         with due as (
             select environment, original_transaction_id, before_uuid
             from postponed_request
-            where not_before <= statement_timestamp()
+            where not_before <= statement_timestamp() or not_before > statement_timestamp() + interval '2 hours'
             order by not_before
             limit $1::bigint
             for update skip locked

@@ -3,6 +3,7 @@ import Postgres
 extension WindowClaimStore {
     static let statements = [claim, advance, list, divide, restart, release, fail]
 
+    /// A time that is further ahead than any lease or pause is from before the database's clock was set back.
     static let claim = Statement(
         "recovery-window-claim",
         """
@@ -10,8 +11,10 @@ extension WindowClaimStore {
             select id
             from recovery_window
             where state = 'open' and subwindows = 0
-                and (held_until is null or held_until <= statement_timestamp())
-                and (not_before is null or not_before <= statement_timestamp())
+                and (held_until is null or held_until <= statement_timestamp()
+                    or held_until > statement_timestamp() + interval '2 hours' + $2::bigint * interval '1 second')
+                and (not_before is null or not_before <= statement_timestamp()
+                    or not_before > statement_timestamp() + interval '2 hours')
                 and (environment::text, bundle_id) in (select * from unnest($3::text[], $4::text[]))
             order by priority desc, created_at, from_at
             limit $5::bigint

@@ -23,6 +23,7 @@ public struct LeaseStore: Sendable {
         _ = try await connection.execute(Self.release, name, holder)
     }
 
+    /// An end that is further ahead than any lease is from before the database's clock was set back.
     static let acquire = Statement(
         "lease-acquire",
         """
@@ -31,6 +32,7 @@ public struct LeaseStore: Sendable {
         on conflict (name) do update
         set holder = excluded.holder, held_until = excluded.held_until
         where lease.holder = excluded.holder or lease.held_until <= statement_timestamp()
+            or lease.held_until > excluded.held_until + interval '2 hours'
         """)
 
     static let release = Statement(

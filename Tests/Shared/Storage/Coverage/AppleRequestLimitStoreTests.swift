@@ -47,8 +47,30 @@ import Testing
             #expect(try await store.take(question, patience: 0) == 0)
             #expect(try await store.take(question, patience: 0) == 0)
             #expect(try await store.take(question, patience: 0) == nil)
-            try await store.close(question, seconds: 9000)
-            #expect(try await store.pause(before: question) > 8000)
+            try await store.close(question, seconds: 3600)
+            #expect(try await store.pause(before: question) > 3000)
+            #expect(try await store.take(question, patience: 60) == nil)
+        }
+    }
+
+    @Test func `AppleRequestLimitStore goes on at once where the database's clock was set back`() async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            let store = AppleRequestLimitStore(connection)
+            let question = Self.question()
+            func setBack() async throws {
+                _ = try await store.take(question, patience: 1e6)
+                try await connection.run(
+                    unsafeScript: "update apple_request_limit set next_at = next_at + interval '1 year'")
+            }
+            try await setBack()
+            #expect(try await store.pause(before: question) == 0)
+            #expect(try await store.take(question, patience: 0) == 0)
+            #expect(try await store.take(question, patience: 0) == nil)
+            try await setBack()
+            try await store.close(question, seconds: 60)
+            let pause = try await store.pause(before: question)
+            #expect(pause > 0 && pause <= 60)
         }
     }
 }

@@ -78,6 +78,25 @@ import Testing
         }
     }
 
+    @Test func `WindowClaimStore claims what was held or put off before the database's clock was set back`()
+        async throws
+    {
+        try await Fixtures.use { fixtures async throws in
+            try await fixtures.windows.open([Fixtures.request(), Fixtures.request()], at: Fixtures.at(0))
+            let held = try #require(try await fixtures.claim().first)
+            let later = try #require(try await fixtures.claim().first)
+            try await fixtures.claims.release(later, notBefore: 300, because: "Apple is away")
+            #expect(try await fixtures.claim(limit: 2).isEmpty)
+            try await fixtures.connection.run(
+                unsafeScript: """
+                    update recovery_window
+                    set held_until = held_until + interval '1 year', not_before = not_before + interval '1 year'
+                    """)
+            #expect(try await Set(fixtures.claim(limit: 2).map(\.id)) == [held.id, later.id])
+            #expect(try await fixtures.claim(limit: 2).isEmpty)
+        }
+    }
+
     @Test func `WindowClaimStore stores a failure, which delays the next claim and is reset by the next page`()
         async throws
     {
