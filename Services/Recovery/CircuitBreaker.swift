@@ -1,3 +1,4 @@
+import AppStore
 import Storage
 import Synchronization
 
@@ -21,11 +22,13 @@ final class CircuitBreaker: Sendable {
     func pause(of app: CoverageStore.App, now: Date) -> Postponement? {
         openCircuits.withLock { openCircuits in
             guard let held = openCircuits[app] else { return nil }
-            guard held.until > now else {
+            let left = held.until.timeIntervalSince(now)
+            // Longer than any pause only where the clock was set back.
+            guard left > 0, left <= Double(RetryPause.longest) else {
                 openCircuits[app] = nil
                 return nil
             }
-            return Postponement(length: .seconds(held.until.timeIntervalSince(now)), reason: held.reason)
+            return Postponement(length: .seconds(left), reason: held.reason)
         }
     }
 }

@@ -73,7 +73,7 @@ struct RecoveryServices {
         let connection = try await worker("dead-letters", reading: Topics.rejected.route)
         return connection.services(
             running: IndexDeadLetters(
-                cluster: { try await connection.consumer.clusterId() }, quota: HourlyQuota()),
+                cluster: { try await connection.consumer.clusterId() }, quota: HourlyQuota(now: context.clock.now)),
             settlement: StoreDeadLetterIndex(rejected: RejectedStore(database()), connection: connection))
     }
 

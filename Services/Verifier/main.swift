@@ -29,7 +29,8 @@ await ServiceProcess(
         verifier: { trusted.verifier }, now: context.clock.now,
         budget: UnknownChains(
             proofs: budget(ChainBudget.perSecond), signatures: budget(UnknownChains.signaturesPerSecond)),
-        repeats: RepeatedPayloads(budget: budget(RepeatedPayloads.perSecond)), version1: HourlyQuota(),
+        repeats: RepeatedPayloads(budget: budget(RepeatedPayloads.perSecond)),
+        version1: HourlyQuota(now: context.clock.now),
         cores: settings.usableCores,
         unknownApp: unknownApps.notice)
     if settings.revocation != .off {

@@ -14,20 +14,28 @@ public final class HourlyQuota: Sendable {
     }
 
     private let limit: Int
+    private let now: @Sendable () -> Date
     private let state = Mutex(State())
 
-    /// - Parameter limit: number of records of one kind.
-    public init(perHour limit: Int = HourlyQuota.perHour) { self.limit = limit }
+    /// - Parameters:
+    ///   - limit: number of records of one kind.
+    ///   - now: a record of a later time counts for the hour of this one: a wrong clock wrote it.
+    public init(perHour limit: Int = HourlyQuota.perHour, now: @escaping @Sendable () -> Date) {
+        self.limit = limit
+        self.now = now
+    }
 
     /// Counts one; false where the hour's quota of the kind is used up.
     /// - Parameters:
     ///   - kind: one of few: the reason of a rejection, or an app.
     ///   - date: when the record was received or rejected.
     public func admits(_ kind: String, at date: Date) -> Bool {
-        let hour = Int((date.timeIntervalSince1970 / 3600).rounded(.down))
+        let now = now()
+        let (hour, present) = (Self.hour(of: min(date, now)), Self.hour(of: now))
         return state.withLock { state in
-            // A partition that lags brings records of an earlier hour: they count for the newest.
-            if hour > state.hour {
+            // A partition that lags brings records of an earlier hour: they count for the newest. That one lies ahead by more
+            // than an hour only where this process's clock was set back.
+            if hour > state.hour || state.hour > present + 1 {
                 state.hour = hour
                 state.counts = [:]
             }
@@ -36,4 +44,6 @@ public final class HourlyQuota: Sendable {
             return true
         }
     }
+
+    private static func hour(of date: Date) -> Int { Int((date.timeIntervalSince1970 / 3600).rounded(.down)) }
 }

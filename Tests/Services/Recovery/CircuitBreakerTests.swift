@@ -16,4 +16,11 @@ import Testing
         #expect(circuitBreaker.pause(of: History.app, now: History.now.addingTimeInterval(60)) == nil)
         #expect(circuitBreaker.pause(of: History.app, now: later) == nil)
     }
+
+    @Test func `App does not pause until a time that the clock showed before it was set back`() {
+        let circuitBreaker = CircuitBreaker()
+        circuitBreaker.begin(Postponement(length: .seconds(60), reason: "its key"), of: History.app, now: History.now)
+        #expect(circuitBreaker.pause(of: History.app, now: History.now.addingTimeInterval(-86_400)) == nil)
+        #expect(circuitBreaker.pause(of: History.app, now: History.now) == nil)
+    }
 }

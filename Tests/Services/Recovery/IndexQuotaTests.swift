@@ -13,7 +13,8 @@ import Testing
     @Test func `IndexDeadLetters indexes so many forgeries of a reason in an hour, and the next hour as many again`()
         async throws
     {
-        let stage = IndexDeadLetters(cluster: { "c" }, quota: HourlyQuota(perHour: 2))
+        let stage = IndexDeadLetters(
+            cluster: { "c" }, quota: HourlyQuota(perHour: 2, now: { Self.hour.addingTimeInterval(7200) }))
         func indexed(_ deadLetters: [DeadLetter]) async throws -> Int {
             let deliveries = deadLetters.map {
                 Delivery(message: $0, position: LogPosition(topic: "t", partition: 0, offset: 0))
@@ -29,7 +30,7 @@ import Testing
     }
 
     @Test func `IndexDeadLetters indexes without end what Apple signed or a service sent`() async throws {
-        let stage = IndexDeadLetters(cluster: { "c" }, quota: HourlyQuota(perHour: 0))
+        let stage = IndexDeadLetters(cluster: { "c" }, quota: HourlyQuota(perHour: 0, now: { Self.hour }))
         for deadLetter in [
             Self.deadLetter(.body), Self.deadLetter(.appUnknown), Self.deadLetter(.signature, source: .history),
             Self.deadLetter(.signature, stage: "state-updater"),

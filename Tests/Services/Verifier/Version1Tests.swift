@@ -43,7 +43,8 @@ import Testing
     {
         let verifier = try VerifyTests.verifier()
         let stage = Verify(
-            verifier: { verifier }, now: { VerifyTests.now }, version1: HourlyQuota(perHour: 2), cores: 2)
+            verifier: { verifier }, now: { VerifyTests.now },
+            version1: HourlyQuota(perHour: 2, now: { VerifyTests.now.addingTimeInterval(7200) }), cores: 2)
         func outcomes(_ source: NotificationSource, hour: Double) async throws -> [String] {
             let deliveries = (0..<4).map { number in
                 let body =
