@@ -16,9 +16,17 @@ struct Unresolved: Error, CustomStringConvertible {
 
 /// The system's resolver, on threads where it may block.
 struct SystemResolver: Resolver {
+    /// Of its own, and more than cores: on the threads that the process shares, two names whose servers do not answer
+    /// would hold up all other endpoints. Of an endpoint that fails one request is under way.
+    private static let threads: NIOThreadPool = {
+        let threads = NIOThreadPool(numberOfThreads: 32)
+        threads.start()
+        return threads
+    }()
+
     func addresses(of host: String) async throws(Unresolved) -> [NetworkAddress] {
         do {
-            return try await NIOThreadPool.singleton.runIfActive { try Self.addresses(host) }
+            return try await Self.threads.runIfActive { try Self.addresses(host) }
         } catch let fault as Unresolved {
             throw fault
         } catch {

@@ -1,5 +1,7 @@
 import Foundation
+import NIOPosix
 import Synchronization
+import TestSupport
 import Testing
 import WebhookDelivery
 
@@ -36,6 +38,14 @@ final class TableResolver: Resolver {
         let result = await connection.send(Array("{}".utf8), headers: [("x-test", "1")], without: ["secret"], now: now)
         await connection.close()
         return result
+    }
+
+    @Test(.hangLimit) func `Names are looked up on threads that nothing else of the process blocks`() async throws {
+        let release = DispatchSemaphore(value: 0)
+        let blocked = 64
+        for _ in 0..<blocked { NIOThreadPool.singleton.submit { _ in release.wait() } }
+        defer { for _ in 0..<blocked { release.signal() } }
+        #expect(try await SystemResolver().addresses(of: "localhost").contains { $0.isLoopback })
     }
 
     @Test func `The request goes to the checked address, with the name in Host`() async throws {
