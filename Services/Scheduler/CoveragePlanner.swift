@@ -105,7 +105,7 @@ struct CoveragePlanner: Sendable {
     }
 
     private func planOutages(_ row: Coverage) async throws {
-        // A minute that lies ahead is of a wrong clock: planned until there, nothing before would be evaluated any more.
+        // A minute that lies ahead is of a wrong clock: planned until there, nothing before would be evaluated.
         let minutes = try await heartbeats.minutes(from: row.plannedUntil).filter { $0.start <= now() }
         guard let outages = Outages(behind: row, in: minutes) else { return }
         for outage in outages.found {

@@ -13,7 +13,7 @@ struct PageMessages {
     private static let rest = 1024
 
     let messages: [HistoryPage]
-    /// First delivery attempt of the last notification.
+    /// First delivery attempt of the last notification; within the request, because a restart may begin there.
     let reachedAt: Date?
 
     /// - Parameter claim: its `page` is the number of this page.
@@ -36,6 +36,7 @@ struct PageMessages {
                 page: claim.page, part: Int64(part), items: items, fetchedAt: fetchedAt)
         }
         reachedAt = items.last?.sendAttempts.compactMap(\.attemptDate).min()
+            .map { min(max($0, claim.start), claim.scope.to) }
     }
 }
 

@@ -16,7 +16,7 @@ enum RetryDecision: Equatable {
 
     /// Apple lists by first attempt and does not guarantee the order of close ones.
     private static let blur: TimeInterval = 600
-    /// Retries of an unexplained bad request.
+    /// Retries of an unexplained bad request, and of an answer that cannot be read.
     private static let patience = 3
     /// Restarts from the window's start before restarting from the last page.
     private static let whole = 2
@@ -30,7 +30,12 @@ enum RetryDecision: Equatable {
             let later = claim.start.addingTimeInterval(HistoryRetention.day)
             self = later < claim.scope.to ? .restart(from: later, because: said) : .impossible(because: said)
         default:
-            self = Self.other(error, failures: claim.failures, now: now)
+            // A token that led nowhere so often, to itself for one, would lead nowhere for ever.
+            if case .unreadable = error, claim.pageToken != nil, claim.failures >= Self.patience {
+                self = Self.restarted(claim, because: said)
+            } else {
+                self = Self.other(error, failures: claim.failures, now: now)
+            }
         }
     }
 

@@ -26,8 +26,8 @@ struct WindowFetch: Sendable {
     let newId: @Sendable () -> UUID
     let logger: Logger
 
-    /// How far before the earliest time a start may lie, in seconds: that time goes on while a window waits, and a window
-    /// that was cut there would be cut again at every claim. Half of its distance from Apple's limit.
+    /// How far before the earliest time a start may lie, in seconds: that time goes on while a window waits, and a
+    /// window that was cut there would be cut again at every claim. Half of its distance from Apple's limit.
     static let leeway: TimeInterval = 1800
 
     /// How a claim ended.

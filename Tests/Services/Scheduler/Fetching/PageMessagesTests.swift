@@ -34,6 +34,14 @@ import Testing
         #expect(try HistoryPage(message.record()) == message)
     }
 
+    @Test(arguments: [(-1e15, 0.0), (3600, 3600), (1e15, 48 * 3600)])
+    func `Page reaches no further than the request, whatever date an attempt has`(
+        attempt: TimeInterval, reached: TimeInterval
+    ) {
+        let page = Self.messages([Self.item(10, attempts: [(attempt, "SUCCESS")])])
+        #expect(page.reachedAt == FailuresPlanTests.now.addingTimeInterval(reached))
+    }
+
     @Test func `Empty page is no message`() {
         #expect(Self.messages([]).messages.isEmpty)
     }

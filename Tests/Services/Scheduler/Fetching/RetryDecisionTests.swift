@@ -50,6 +50,18 @@ import Testing
         #expect(Self.seconds(rejected(4_000_018)) == nil)
     }
 
+    @Test func `Token that leads nowhere is asked with three times more, and then the window restarts`() {
+        #expect((0...3).map { Self.seconds(.lostPosition, failures: $0) } == [1, 2, 4, nil])
+        var claim = Self.claim(failures: 3)
+        let restart = RetryDecision.restart(from: claim.start, because: APIError.lostPosition.description)
+        #expect(RetryDecision(.lostPosition, of: claim, now: Self.now) == restart)
+        // There is nothing to restart without a token.
+        claim.pageToken = nil
+        #expect(
+            RetryDecision(.lostPosition, of: claim, now: Self.now)
+                == .later(seconds: 8, because: APIError.lostPosition.description))
+    }
+
     @Test func `Limit is waited for, not longer than five minutes at a time`() {
         #expect(Self.seconds(.rateLimited(until: Self.now.addingTimeInterval(12.3))) == 13)
         #expect(Self.seconds(.rateLimited(until: Self.now.addingTimeInterval(-5))) == 1)
