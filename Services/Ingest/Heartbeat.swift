@@ -33,7 +33,7 @@ struct Heartbeat: Service {
             guard !isLast else { return }
             // A clock that was set, or a machine that slept, gets no heartbeats for minutes that ingest did not serve.
             let current = Self.startOfMinute(now())
-            // Set back by more than a minute: ingest would wait for the time that it came from, and be silent until then.
+            // Set back by more than a minute: ingest would wait for the time that it came from, and be silent.
             minute = current < minute ? current : max(next, current)
         }
     }

@@ -2,9 +2,9 @@ import Postgres
 
 /// When questions to Apple may be sent, for all processes together: Apple counts them together.
 ///
-/// Each question takes the next free moment, at even distances, by the clock of the database. A moment that is further ahead
-/// than any question and any pause of Apple's, an hour at most, could bring it is from before that clock was set back, and
-/// counts as now.
+/// Each question takes the next free moment, at even distances, by the clock of the database. A moment that is further
+/// ahead than any question and any pause of Apple's, an hour at most, could bring it is from before that clock was set
+/// back, and counts as now.
 public struct AppleRequestLimitStore: Sendable {
     /// A question that wants a moment.
     public struct Question: Sendable {
@@ -84,7 +84,8 @@ public struct AppleRequestLimitStore: Sendable {
         "apple-request-limit-pause",
         """
         select case
-                when next_at > clock_timestamp() + $4::double precision * interval '1 second' + interval '2 hours' then 0
+                when next_at > clock_timestamp() + $4::double precision * interval '1 second' + interval '2 hours'
+                then 0
                 else extract(epoch from next_at - clock_timestamp())::double precision - $4::double precision
             end as seconds
         from apple_request_limit

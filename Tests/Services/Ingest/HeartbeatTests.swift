@@ -9,7 +9,7 @@ import Testing
 @Suite(.hangLimit) struct HeartbeatTests {
     private struct Over: Error {}
 
-    /// A wall clock that waiting moves, until the given number of waits is used up. It is set back in the first of them.
+    /// A wall clock that waiting moves, until the given number of waits is used up, and that is set back in the first.
     private final class Calendar: Sendable {
         private let state: Mutex<(now: Date, waits: Int, setBack: Double)>
 
