@@ -44,6 +44,7 @@ public struct APIPages<Page: APIPage>: AsyncSequence, Sendable {
         fileprivate var position: String?
         fileprivate var end: End?
         private var emptyPages = 0
+        private var positions: Set<String> = []
         private let fetch: @Sendable (String?) async throws -> Page
 
         fileprivate init(position: String?, fetch: @escaping @Sendable (String?) async throws -> Page) {
@@ -54,7 +55,7 @@ public struct APIPages<Page: APIPage>: AsyncSequence, Sendable {
         /// The next page; the first may be empty.
         ///
         /// - Throws: `APIError`; `.unreadable` behind a page that says that there is more, but not where: to go on asking
-        ///   from the same position would never end. Likewise behind a run of empty pages.
+        ///   from the same position would never end. Likewise behind a run of empty pages, and where a position comes again.
         public mutating func next() async throws -> Page? {
             switch end {
             case .reached: return nil
@@ -68,6 +69,9 @@ public struct APIPages<Page: APIPage>: AsyncSequence, Sendable {
             if !page.hasMore {
                 end = .reached
             } else if page.losesTheRest(after: position) {
+                end = .lost
+            } else if let next = page.position, !positions.insert(next).inserted {
+                // The query was there before: it would go round in a circle.
                 end = .lost
             }
             emptyPages = page.isEmpty ? emptyPages + 1 : 0

@@ -61,6 +61,22 @@ import Testing
         }
     }
 
+    @Test func `Pages whose tokens lead round in a circle end with an error`() async throws {
+        let script: @Sendable (ScriptedStore.Request, Int) -> ScriptedStore.Reply = { _, number in
+            .json(#"{"hasMore":true,"paginationToken":"t\#(number % 3)","notificationHistory":[{}]}"#)
+        }
+        try await APIFixture.scene(script) { fixture, store in
+            let error = try await APIFixture.error {
+                for try await _ in fixture.client(store.url).notificationHistory(Self.request) {
+                    // Without an end, this test would have none either.
+                    guard store.requests.count < 100 else { return }
+                }
+            }
+            #expect(error == .lostPosition)
+            #expect(store.requests.count == 4)
+        }
+    }
+
     @Test func `Empty pages whose token changes for ever end with an error`() async throws {
         let script: @Sendable (ScriptedStore.Request, Int) -> ScriptedStore.Reply = { _, number in
             .json(#"{"hasMore":true,"paginationToken":"t\#(number)","notificationHistory":[]}"#)
