@@ -26,18 +26,33 @@ struct RetentionJob: Sendable {
     /// Longer than any outage of the scheduler, which reads heartbeats from its last plan.
     static let heartbeatDays = 60.0
 
+    /// Each kind by itself: one that cannot be deleted, as where a statement reaches its time limit, keeps back no other
+    /// and not the ledger's months.
     func turn() async throws {
-        func ago(_ days: Double) -> Date { now().addingTimeInterval(-days * HistoryRetention.day) }
-        let deleted = [
-            "windows": try await windows.delete(settledBefore: ago(Self.windowDays)),
-            "canaries": try await canaries.delete(requestedBefore: ago(Self.canaryDays)),
-            "overdue": try await overdue.delete(noticedBefore: ago(Self.overdueDays)),
-            "heartbeats": try await heartbeats.delete(before: ago(Self.heartbeatDays)),
-            "comparisons": try await comparisons.delete(startedBefore: ago(Self.comparisonDays)),
+        @Sendable func ago(_ days: Double) -> Date { now().addingTimeInterval(-days * HistoryRetention.day) }
+        let kinds: [(name: String, delete: @Sendable () async throws -> Int)] = [
+            ("windows", { try await windows.delete(settledBefore: ago(Self.windowDays)) }),
+            ("canaries", { try await canaries.delete(requestedBefore: ago(Self.canaryDays)) }),
+            ("overdue", { try await overdue.delete(noticedBefore: ago(Self.overdueDays)) }),
+            ("heartbeats", { try await heartbeats.delete(before: ago(Self.heartbeatDays)) }),
+            ("comparisons", { try await comparisons.delete(startedBefore: ago(Self.comparisonDays)) }),
             // Reports are kept as long as the payloads of the requests that they were about.
-            "usage": try await usage.delete(reportedBefore: ago(Double(policy.ledgerDays))),
+            ("usage", { try await usage.delete(reportedBefore: ago(Double(policy.ledgerDays))) }),
         ]
-        logger.debug("Expired rows deleted", metadata: deleted.mapValues { "\($0)" })
+        var deleted: Logger.Metadata = [:]
+        var failure: (any Error)?
+        for kind in kinds {
+            do {
+                let count = try await kind.delete()
+                deleted[kind.name] = "\(count)"
+            } catch { failure = failure ?? error }
+        }
+        logger.debug("Expired rows deleted", metadata: deleted)
+        try await changeMonths()
+        if let failure { throw failure }
+    }
+
+    private func changeMonths() async throws {
         let report = try await retention.run(policy, now: now())
         if !report.left.isEmpty || !report.unmade.isEmpty {
             logger.warning(

@@ -81,6 +81,28 @@ import Testing
         }
     }
 
+    @Test func `RetentionJob deletes the other kinds where one cannot be deleted, and that one later`() async throws {
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            let attempts = SendAttemptStore(connection)
+            try await Self.fill(connection, daysAgo: 30)
+            try await connection.run(
+                unsafeScript: """
+                    create function refuse_deletion() returns trigger language plpgsql as $$
+                    begin raise exception 'it is rejected'; end $$;
+                    create trigger refuse before delete on send_attempt for each statement
+                    execute function refuse_deletion();
+                    """)
+            await #expect(throws: PostgresError.self) { try await Self.retentionJob(connection).turn() }
+            #expect(try await RejectedStore(connection).newest(10).isEmpty)
+            #expect(try await attempts.histogram(from: .distantPast, to: .distantFuture).count == 1)
+            try await connection.run(unsafeScript: "drop trigger refuse on send_attempt")
+            try await Self.retentionJob(connection).turn()
+            #expect(try await attempts.histogram(from: .distantPast, to: .distantFuture).isEmpty)
+            await connection.close()
+        }
+    }
+
     @Test func `RetentionJob runs once a day in one of the processes`() async throws {
         try await TestDatabase.use { database in
             let connection = TestDatabase.connection(database)

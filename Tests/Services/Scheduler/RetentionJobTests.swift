@@ -1,0 +1,33 @@
+import Foundation
+import Postgres
+import Storage
+import TestSupport
+import Testing
+
+@testable import Scheduler
+
+@Suite(.hangLimit) struct RetentionJobTests {
+    @Test func `RetentionJob creates the ledger's months also where other rows cannot be deleted`() async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            try await connection.run(
+                unsafeScript: """
+                    create function refuse_deletion() returns trigger language plpgsql as $$
+                    begin raise exception 'it is rejected'; end $$;
+                    create trigger refuse before delete on canary for each statement
+                    execute function refuse_deletion();
+                    """)
+            // In May 2030.
+            let now = Date(timeIntervalSince1970: 1_906_000_000)
+            let job = RetentionJob(
+                windows: RecoveryWindowStore(connection), canaries: CanaryStore(connection),
+                overdue: OverdueStore(connection), heartbeats: HeartbeatStore(connection),
+                usage: UsageReportStore(connection), comparisons: ComparisonStore(connection),
+                retention: RetentionStore(connection), policy: RetentionPolicy(ledgerDays: 400, seenDays: 30),
+                now: { now }, logger: SchedulerFixture.logger)
+            await #expect(throws: PostgresError.self) { try await job.turn() }
+            let months = try await RetentionStore(connection).months().map(\.name)
+            #expect(months.contains("notification_payload_2030_05"))
+        }
+    }
+}
