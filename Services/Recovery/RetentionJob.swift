@@ -58,7 +58,8 @@ struct RetentionJob: Service {
         }
     }
 
-    /// Each kind by itself: one that cannot be deleted, as where a statement reaches its time limit, keeps back no other.
+    /// Each kind by itself: one that cannot be deleted, as where a statement reaches its time limit, keeps back no
+    /// other.
     private func forget() async throws {
         @Sendable func ago(_ age: Duration) -> Date { now().addingTimeInterval(-(age / .seconds(1))) }
         let kinds: [(name: String, delete: @Sendable () async throws -> Int)] = [

@@ -26,8 +26,8 @@ struct RetentionJob: Sendable {
     /// Longer than any outage of the scheduler, which reads heartbeats from its last plan.
     static let heartbeatDays = 60.0
 
-    /// Each kind by itself: one that cannot be deleted, as where a statement reaches its time limit, keeps back no other
-    /// and not the ledger's months.
+    /// Each kind by itself: one that cannot be deleted, as where a statement reaches its time limit, keeps back no
+    /// other and not the ledger's months.
     func turn() async throws {
         @Sendable func ago(_ days: Double) -> Date { now().addingTimeInterval(-days * HistoryRetention.day) }
         let kinds: [(name: String, delete: @Sendable () async throws -> Int)] = [

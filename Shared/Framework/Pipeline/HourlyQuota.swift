@@ -33,8 +33,8 @@ public final class HourlyQuota: Sendable {
         let now = now()
         let (hour, present) = (Self.hour(of: min(date, now)), Self.hour(of: now))
         return state.withLock { state in
-            // A partition that lags brings records of an earlier hour: they count for the newest. That one lies ahead by
-            // more than an hour only where this process's clock was set back.
+            // A partition that lags brings records of an earlier hour: they count for the newest. That one lies ahead
+            // by more than an hour only where this process's clock was set back.
             if hour > state.hour || state.hour > present + 1 {
                 state.hour = hour
                 state.counts = [:]

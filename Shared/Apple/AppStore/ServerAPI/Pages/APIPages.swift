@@ -55,7 +55,8 @@ public struct APIPages<Page: APIPage>: AsyncSequence, Sendable {
         /// The next page; the first may be empty.
         ///
         /// - Throws: `APIError`; `.unreadable` behind a page that says that there is more, but not where: to go on asking
-        ///   from the same position would never end. Likewise behind a run of empty pages, and where a position comes again.
+        ///   from the same position would never end. Likewise behind a run of empty pages, and where a position comes
+        ///   again.
         public mutating func next() async throws -> Page? {
             switch end {
             case .reached: return nil
