@@ -58,8 +58,9 @@ actor CanaryJob {
     }
 
     private func send(_ app: CoverageStore.App, _ client: AppStoreServerAPI) async throws {
-        if let date = notBefore[app], date > now() { return }
-        let last = try await canaries.lastRequested(app.environment, app.bundleId)
+        if let date = notBefore[app], date > now(), date.timeIntervalSince(now()) <= max(interval, 300) { return }
+        // One that lies ahead was requested by a clock that was wrong, and is none to wait for.
+        let last = try await canaries.lastRequested(app.environment, app.bundleId, until: now())
         if let last, now().timeIntervalSince(last) < interval { return }
         do {
             let token = try await client.requestTestNotification()
@@ -75,6 +76,8 @@ actor CanaryJob {
     }
 
     private func follow(_ canary: Canary, _ client: AppStoreServerAPI?) async throws {
+        // By a clock that was wrong: it would be followed until that time.
+        if canary.requestedAt.timeIntervalSince(now()) > patience { return try await canaries.withdraw(canary) }
         var canary = canary
         if let client { try await ask(client, about: &canary) }
         if let uuid = canary.notificationUUID { canary.arrivedAt = try await canaries.arrival(of: uuid) }

@@ -51,9 +51,11 @@ public struct CanaryStore: Sendable {
         try await connection.execute(Self.newest, Int64(limit)).map { row in try Self.canary(row) }
     }
 
-    /// When a test notification was last requested; nil where it never was.
-    public func lastRequested(_ environment: StoreEnvironment, _ bundleId: String) async throws -> Date? {
-        try await connection.execute(Self.lastRequested, environment.rawValue, bundleId).first?.optional(at: 0)
+    /// When a test notification was last requested until a time; nil where it never was.
+    public func lastRequested(
+        _ environment: StoreEnvironment, _ bundleId: String, until time: Date
+    ) async throws -> Date? {
+        try await connection.execute(Self.lastRequested, environment.rawValue, bundleId, time).first?.optional(at: 0)
     }
 
     /// Deletes test notifications requested before a time.
@@ -134,7 +136,7 @@ public struct CanaryStore: Sendable {
         """
         select max(requested_at)
         from canary
-        where environment = $1::text::store_environment and bundle_id = $2::text
+        where environment = $1::text::store_environment and bundle_id = $2::text and requested_at <= $3::timestamptz
         """)
 
     static let delete = Statement("canary-delete", "delete from canary where requested_at < $1::timestamptz")

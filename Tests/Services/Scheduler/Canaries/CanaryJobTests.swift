@@ -52,6 +52,15 @@ import Testing
         }
     }
 
+    @Test func `CanaryJob goes on after its clock was a month ahead`() async throws {
+        try await SchedulerFixture.open { fixture in
+            try await Self.watch(fixture, minutes: 30 * 1440).turn()
+            try await Self.watch(fixture).turn()
+            let canaries = try await CanaryStore(fixture.connection).newest(9)
+            #expect(canaries.map(\.requestedAt) == [SchedulerFixture.now])
+        }
+    }
+
     @Test(arguments: [(200, Canary.Outcome.lost), (503, .unreached)])
     func `Canary that does not arrive opens a window for everything since the last one that did`(
         status: Int, outcome: Canary.Outcome

@@ -9,12 +9,13 @@ import Testing
         try await Fixtures.use { fixtures async throws in
             let store = CanaryStore(fixtures.connection)
             let (environment, bundleId) = (Fixtures.app.environment, Fixtures.app.bundleId)
-            #expect(try await store.lastRequested(environment, bundleId) == nil)
+            #expect(try await store.lastRequested(environment, bundleId, until: Fixtures.at(9)) == nil)
             var canary = Canary(
                 environment: environment, bundleId: bundleId, token: "token", requestedAt: Fixtures.at(1))
             try await store.add(canary)
             #expect(try await store.waiting() == [canary])
-            #expect(try await store.lastRequested(environment, bundleId) == Fixtures.at(1))
+            #expect(try await store.lastRequested(environment, bundleId, until: Fixtures.at(1)) == Fixtures.at(1))
+            #expect(try await store.lastRequested(environment, bundleId, until: Fixtures.at(0)) == nil)
 
             canary.notificationUUID = UUID()
             canary.attemptedAt = Fixtures.at(2)
