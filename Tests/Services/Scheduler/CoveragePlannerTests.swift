@@ -132,7 +132,7 @@ import Testing
                             rejected: [:])
                     })
             }
-            try await beat(-120 ... 0)
+            try await beat(-120...0)
             try await beat([365 * 1440])
             try await Self.planner(database).turn()
             #expect(try await Self.reasons(windows)[.outage] == nil)
