@@ -20,14 +20,15 @@ extension ImportReader {
         do throws(Reason) {
             switch shape {
             case .jsonLines: return .skipped(.withoutAccess)
-            case .revenueCat: return try revenueCatAccess(record, line)
-            case .adapty: return try adaptyAccess(record, line)
+            case .revenueCat: return try checked(revenueCatAccess(record, line))
+            case .adapty: return try checked(adaptyAccess(record, line))
             case .mapped(let columns):
                 func text(_ member: ImportColumns.Member) -> String? { columns.names[member].flatMap { record[$0] } }
                 let receipt = try text(.receipt).map { (text) throws(Reason) in
                     try receiptAccess(Array(text.utf8), line)
                 }
-                return try ownAccess(text, entitlements: Self.list(text(.entitlement)), receipt: receipt, line)
+                return try checked(
+                    ownAccess(text, entitlements: Self.list(text(.entitlement)), receipt: receipt, line))
             }
         } catch {
             return .fault(error.text)
@@ -42,13 +43,24 @@ extension ImportReader {
                 try receiptAccess(Self.bytes(ofReceipt: receipt), line)
             }
             let entitlement = json["entitlement"]
-            let names = entitlement?.elements.compactMap(\.string) ?? []
-            return try ownAccess(
-                { json[$0.rawValue]?.string },
-                entitlements: names.isEmpty ? [entitlement?.string].compactMap(\.self) : names, receipt: receipt, line)
+            var names = entitlement?.elements.compactMap(\.string) ?? []
+            if names.isEmpty { names = [entitlement?.string].compactMap(\.self) }
+            return try checked(
+                ownAccess({ json[$0.rawValue]?.string }, entitlements: names, receipt: receipt, line))
         } catch {
             return .fault(error.text)
         }
+    }
+
+    /// Only texts that a difference can name: one that Postgres refuses would end the whole comparison.
+    private func checked(_ entry: AccessEntry) throws(Reason) -> AccessEntry {
+        guard case .records(_, let aliases, let records) = entry else { return entry }
+        for alias in aliases { try Self.check(alias, "an id of the customer") }
+        for record in records {
+            if let product = record.product { try Self.check(product, "the product") }
+            for entitlement in record.entitlements { try Self.check(entitlement, "an entitlement") }
+        }
+        return entry
     }
 
     private func moment(_ text: String?, _ name: String) throws(Reason) -> Date? {
@@ -87,30 +99,37 @@ extension ImportReader {
         guard bytes.first == UInt8(ascii: "{") else { return [] }
         let answer = try answer(ofVerifyReceipt: bytes)
         guard let list = answer["latest_receipt_info"] ?? answer["receipt"]?["in_app"] else { return [] }
-        func date(_ value: JSONValue?) -> Date? {
-            (value?.string.flatMap(Double.init) ?? value?.double).map { Date(timeIntervalSince1970: $0 / 1000) }
-        }
-        let graces = (answer["pending_renewal_info"]?.elements ?? []).reduce(into: [String: Date]()) {
-            graces, renewal in
-            guard let id = renewal["original_transaction_id"]?.string else { return }
-            graces[id] = date(renewal["grace_period_expires_date_ms"])
+        func date(_ object: JSONValue, _ name: String) throws(Reason) -> Date? {
+            guard let value = object[name], !value.isNull, value.string != "" else { return nil }
+            // No further from 1970 than JavaScript's dates, and never a text such as "nan".
+            guard let milliseconds = value.string.flatMap(Double.init) ?? value.double,
+                milliseconds.magnitude <= 8.64e15
+            else { throw Reason("\(name) is no time") }
+            return Date(timeIntervalSince1970: milliseconds / 1000)
         }
         var records: [IncumbentRecord] = []
         for transaction in list.kind == .object ? [list] : list.elements {
-            guard let id = transaction["original_transaction_id"]?.string else { continue }
+            guard let id = transaction["original_transaction_id"] else { continue }
             var record = IncumbentRecord(line: line, store: .appStore)
-            record.purchase = try transactionId(id, "original_transaction_id")
-            record.identity = transaction["transaction_id"]?.string ?? ""
+            record.purchase = try transactionId(Self.text(of: id), "original_transaction_id")
+            record.identity = transaction["transaction_id"].flatMap(Self.text) ?? ""
             record.product = transaction["product_id"]?.string
-            record.startsAt = date(transaction["purchase_date_ms"])
-            record.endsAt = date(transaction["expires_date_ms"])
-            record.refundedAt = date(transaction["cancellation_date_ms"])
+            record.startsAt = try date(transaction, "purchase_date_ms")
+            record.endsAt = try date(transaction, "expires_date_ms")
+            record.refundedAt = try date(transaction, "cancellation_date_ms")
             record.isShared = transaction["in_app_ownership_type"]?.string == "FAMILY_SHARED"
-            if let grace = graces[id], let end = record.endsAt, grace > end {
-                record.graceEndsAt = grace
-                record.endsAt = grace
-            }
             records.append(record)
+        }
+        for renewal in answer["pending_renewal_info"]?.elements ?? [] {
+            guard let grace = try date(renewal, "grace_period_expires_date_ms"),
+                let id = renewal["original_transaction_id"].flatMap(Self.text)
+            else { continue }
+            // The period that was to be renewed goes on, not those before it, of other products perhaps.
+            let periods = records.indices.filter { records[$0].purchase == id && records[$0].endsAt != nil }
+            func end(_ index: Int) -> Date { records[index].endsAt ?? .distantPast }
+            guard let newest = periods.max(by: { end($0) < end($1) }), grace > end(newest) else { continue }
+            records[newest].graceEndsAt = grace
+            records[newest].endsAt = grace
         }
         return records
     }

@@ -96,7 +96,17 @@ extension ImportReader {
         guard let text, (1...255).contains(text.utf8.count) else {
             throw Reason("customerId is missing, or does not have 1 to 255 bytes")
         }
+        try Self.check(text, "customerId")
         return text
+    }
+
+    /// Postgres refuses a NUL, and with it all customers of the statement. Bytes that are no UTF-8 have become U+FFFD: customers whose ids
+    /// differ in them alone would be one.
+    static func check(_ text: String, _ name: String) throws(Reason) {
+        guard !text.utf8.contains(0) else { throw Reason("\(name) has a NUL character") }
+        guard !text.unicodeScalars.contains(where: { $0.value == 0xFFFD }) else {
+            throw Reason("\(name) is not UTF-8: write the file in UTF-8, as iconv does")
+        }
     }
 
     private func token(_ text: String?) throws(Reason) -> UUID {
@@ -136,12 +146,15 @@ extension ImportReader {
         var ids: [String] = []
         for transaction in transactions + [receipt].compactMap(\.self) {
             guard let id = transaction["original_transaction_id"] else { continue }
-            let text = try transactionId(id.string ?? id.int64.map { "\($0)" }, "original_transaction_id")
+            let text = try transactionId(Self.text(of: id), "original_transaction_id")
             if !ids.contains(text) { ids.append(text) }
         }
         guard !ids.isEmpty else { throw Reason("the answer of verifyReceipt has no purchases") }
         return ids
     }
+
+    /// The text of an id, which some tables have as a number.
+    static func text(of id: JSONValue) -> String? { id.string ?? id.int64.map { "\($0)" } }
 
     /// An answer of Apple's verifyReceipt about the app in the environment.
     func answer(ofVerifyReceipt bytes: [UInt8]) throws(Reason) -> JSONValue {
@@ -206,7 +219,9 @@ extension ImportReader {
         let latest = record["rc_last_seen_app_user_id_alias"]
         let ids = [latest, original].compactMap(\.self)
         let id = try customerId(ids.first { !Self.isAnonymous($0) } ?? ids.first)
-        return (id, ids.filter { $0 != id })
+        let aliases = ids.filter { $0 != id }
+        for alias in aliases { try Self.check(alias, "an id of the customer") }
+        return (id, aliases)
     }
 
     private func revenueCatGrants(_ record: ImportRecord) throws(Reason) -> [ImportList.Grant] {
@@ -220,7 +235,9 @@ extension ImportReader {
             // RevenueCat has access for life end in two centuries.
             end = date.timeIntervalSince(now) > Self.longestGrant ? nil : date
         }
-        return Self.list(record["entitlement_identifiers"]).map { ImportList.Grant(entitlement: $0, endsAt: end) }
+        let entitlements = Self.list(record["entitlement_identifiers"])
+        for entitlement in entitlements { try Self.check(entitlement, "entitlement_identifiers") }
+        return entitlements.map { ImportList.Grant(entitlement: $0, endsAt: end) }
     }
 
     static let longestGrant = 50 * 365.25 * 86_400

@@ -43,6 +43,7 @@ struct ImportListTests {
         ("user-1", "not a JSON object"), ("[]", "not a JSON object"), ("{}", "customerId is missing"),
         (#"{"customerId":""}"#, "customerId is missing"), (#"{"customerId":7}"#, "customerId is missing"),
         (#"{"customerId":"a","token":"b"}"#, "unknown member token; known are appAccountToken"),
+        (#"{"customerId":"m\uFFFDl"}"#, "is not UTF-8"),
         (#"{"customerId":"a","appAccountToken":"b"}"#, "is not a UUID"),
         (#"{"customerId":"a","originalTransactionId":"x"}"#, "not a text of digits"),
         (#"{"customerId":"a","originalTransactionId":1}"#, "not a text of digits"),
