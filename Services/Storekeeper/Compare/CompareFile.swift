@@ -42,7 +42,16 @@ struct CompareFile {
                 joined.append(file)
             }
         }
-        return joined.sorted { $0.takenAt < $1.takenAt }
+        joined.sort { $0.takenAt < $1.takenAt }
+        // A file replaces what one of its kind and moment gave: of files that were copied at once only the first would be compared.
+        for (index, file) in joined.enumerated() {
+            guard let other = joined[..<index].last(where: { $0.takenAt == file.takenAt && $0.shape == file.shape })
+            else { continue }
+            throw CommandError(
+                "\(other.paths[0].escaped) and \(file.paths[0].escaped) are both of \(file.takenAt.text): give each the time of its "
+                    + "export by touch --date, or compare one after the other with --taken-at")
+        }
+        return joined
     }
 }
 

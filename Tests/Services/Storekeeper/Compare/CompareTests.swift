@@ -288,6 +288,16 @@ import Testing
         }
     }
 
+    @Test func `Files of one moment in a directory are named, and none of them is left out in silence`() async throws {
+        let ledger = ComparedLedger.withAllCauses()
+        try await Self.use(ledger) { database, _, directory in
+            try Self.write(ledger.records, to: directory.url("second.csv"))
+            let both = await Self.run(database, directory.path(""), "--ask", "0")
+            #expect(both.code == 1 && both.text.isEmpty, "\(both.text)")
+            #expect(both.errorOutput.contains("export.csv and ") && both.errorOutput.contains("second.csv are both of"))
+        }
+    }
+
     @Test func `Adapty's events and own tables say of each customer what the newest says`() async throws {
         var ledger = ComparedLedger()
         let purchase = ledger.buy(ledger.customer("user-1"))
