@@ -6,6 +6,7 @@ import Foundation
 import Kafka
 import Operations
 import Pipeline
+import Postgres
 import Storage
 
 /// `storekeeper import`: customers by the developer's own ids, with their purchases.
@@ -21,12 +22,12 @@ struct Import: Subcommand {
 
             Each customer gets a token or keeps the given one. Purchases of the row for which Apple names no account become the \
             customer's. The file of --outcomes gets one \
-            JSON object per line: line, customerId, outcome (created, known, otherAccount, conflict, invalid, failed) and a reason; \
+            JSON object per line: line, customerId, outcome (created, known, otherAccount, conflict, erased, invalid, failed) and a reason; \
             with otherAccount the customer is stored, and a purchase of the row stays with the account that Apple names. The \
             progress file makes the command resumable: after an interruption, or to retry what failed, run it again. Receipts \
             are not verified; what Apple answers about them is.
 
-            Exit codes: 0 complete; 1 some rows have the outcome otherAccount, conflict, invalid or failed, or a dependency was \
+            Exit codes: 0 complete; 1 some rows have the outcome otherAccount, conflict, erased, invalid or failed, or a dependency was \
             unavailable; 130 interrupted.
 
             Example: storekeeper import customers.jsonl --app com.example.app --environment Production --dry-run
@@ -97,6 +98,9 @@ struct Import: Subcommand {
                         as OperationError
                     {
                         result.fail("\(error)")
+                    } catch let error as PostgresError where error.sqlState == ErasureStore.rejectedState {
+                        result = ImportResult(row, ImportRun.Mapped(outcome: .erased))
+                        tokens[row.line] = nil
                     }
                 }
                 results.append(result)

@@ -16,6 +16,8 @@ struct ImportRun {
         case otherAccount
         /// The customer has another token, or the token another customer.
         case conflict
+        /// The customer asked to be forgotten, and the row would bring the account back.
+        case erased
         /// The line cannot be used.
         case invalid
     }
@@ -38,8 +40,16 @@ struct ImportRun {
 
     /// - Parameter isDryRun: looks, and writes nothing.
     func outcome(of row: ImportList.Row, isDryRun: Bool) async throws -> Mapped {
+        do {
+            return try await stored(row, isDryRun: isDryRun)
+        } catch let error as PostgresError where error.sqlState == ErasureStore.rejectedState {
+            return Mapped(outcome: .erased, appAccountToken: nil)
+        }
+    }
+
+    private func stored(_ row: ImportList.Row, isDryRun: Bool) async throws -> Mapped {
         var (outcome, token) = try await mapped(row, isDryRun: isDryRun)
-        guard outcome != .conflict, !row.originalTransactionIds.isEmpty else {
+        guard outcome != .conflict, outcome != .erased, !row.originalTransactionIds.isEmpty else {
             return Mapped(outcome: outcome, appAccountToken: token)
         }
         if let token, !isDryRun {
@@ -86,6 +96,11 @@ struct ImportRun {
     private func mapped(_ row: ImportList.Row, isDryRun: Bool) async throws -> (Outcome, UUID?) {
         if isDryRun {
             guard let stored = try await records.find(row.customerId, of: bundleId, in: environment) else {
+                if let token = row.wantedToken,
+                    try await ErasureStore(connection).isErased(token, of: bundleId, in: environment)
+                {
+                    return (.erased, nil)
+                }
                 return (.created, row.wantedToken)
             }
             let isSame = row.appAccountToken.map { $0 == stored.appAccountToken } ?? true

@@ -5,7 +5,7 @@ import Operations
 struct ImportResult: Encodable, Sendable, Equatable {
     var line: Int
     var customerId: String?
-    /// `created`, `known`, `otherAccount`, `conflict`, `invalid` or `failed`.
+    /// `created`, `known`, `otherAccount`, `conflict`, `erased`, `invalid` or `failed`.
     var outcome: String
     var reason: String?
     /// Other ids that the file has for the customer.
@@ -24,6 +24,10 @@ struct ImportResult: Encodable, Sendable, Equatable {
         aliases = row.aliases.isEmpty ? nil : row.aliases
         switch mapped.outcome {
         case .conflict: reason = "the customer has another appAccountToken, or this token belongs to another customer"
+        case .erased:
+            reason =
+                "the account was erased or detached at the customer's wish: take the row out of the file, or give the customer "
+                + "another appAccountToken"
         case .otherAccount: reason = Self.sentence(mapped.withheld)
         case .created, .known, .invalid: break
         }
