@@ -30,17 +30,17 @@ package struct ComparisonStore: Sendable {
         ])
     }
 
-    /// Adds differences to a comparison that runs.
+    /// Adds differences to a comparison that runs, without those of accounts that were erased since they were read.
     /// - Throws: ``Superseded``.
     package func add(_ differences: [ComparisonDifference], to comparison: UUID) async throws {
         guard !differences.isEmpty else { return }
-        let stored = try await connection.execute(
+        let rows = try await connection.execute(
             Self.insertDifferences, comparison, differences.map(\.customerId), differences.map(\.account),
             differences.map(\.entitlement), differences.map(\.ours.hasAccess), differences.map(\.ours.until),
             differences.map(\.others.hasAccess), differences.map(\.others.until), differences.map(\.cause.rawValue),
             differences.map(\.reason), differences.map(\.purchase), differences.map(\.notificationUUID),
             differences.map { $0.line.map(Int64.init) })
-        guard stored.affected == differences.count else { throw Superseded() }
+        guard try rows[0].value("is_open", as: Bool.self) else { throw Superseded() }
     }
 
     /// Finishes a comparison, in place of an earlier one of the same file, in one transaction.
@@ -170,22 +170,34 @@ extension ComparisonStore {
         values ($1::uuid, $2::text::store_environment, $3::text, $4::text, $5::timestamptz, $6::timestamptz)
         """)
 
+    /// Reads the erased accounts after a running erasure, whose sweep then takes out what was stored before it.
     private static let insertDifferences = Statement(
         "comparison-difference-insert",
         """
-        insert into comparison_difference (
-            comparison, customer_id, app_account_token, entitlement, is_ours, ours_until, is_others, other_until, cause,
-            ours_reason, original_transaction_id, notification_uuid, line)
-        select $1::uuid, customer_id, app_account_token, entitlement, is_ours, ours_until, is_others, other_until, cause,
-            ours_reason, original_transaction_id, notification_uuid, line
-        from unnest(
-            $2::text[], $3::uuid[], $4::text[], $5::boolean[], $6::timestamptz[], $7::boolean[], $8::timestamptz[],
-            $9::text[], $10::text[], $11::text[], $12::uuid[], $13::bigint[])
-            with ordinality as given (
-                customer_id, app_account_token, entitlement, is_ours, ours_until, is_others, other_until, cause,
-                ours_reason, original_transaction_id, notification_uuid, line, place)
-        where exists (select from comparison where id = $1::uuid and finished_at is null)
-        order by place
+        with compared as (
+            select environment, bundle_id
+            from comparison
+            where id = $1::uuid and finished_at is null
+        ), added as (
+            insert into comparison_difference (
+                comparison, customer_id, app_account_token, entitlement, is_ours, ours_until, is_others, other_until, cause,
+                ours_reason, original_transaction_id, notification_uuid, line)
+            select $1::uuid, customer_id, app_account_token, entitlement, is_ours, ours_until, is_others, other_until, cause,
+                ours_reason, original_transaction_id, notification_uuid, line
+            from unnest(
+                $2::text[], $3::uuid[], $4::text[], $5::boolean[], $6::timestamptz[], $7::boolean[], $8::timestamptz[],
+                $9::text[], $10::text[], $11::text[], $12::uuid[], $13::bigint[])
+                with ordinality as given (
+                    customer_id, app_account_token, entitlement, is_ours, ours_until, is_others, other_until, cause,
+                    ours_reason, original_transaction_id, notification_uuid, line, place)
+            cross join compared
+            where app_account_token is null or not exists (
+                select
+                from erased_account
+                where digest = account_digest(compared.environment, compared.bundle_id, app_account_token))
+            order by place
+        )
+        select exists (select from compared) as is_open
         """)
 
     private static let deleteFinished = Statement(

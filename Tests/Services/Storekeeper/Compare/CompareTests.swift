@@ -396,6 +396,34 @@ import Testing
         }
     }
 
+    @Test func `A customer who is erased while a comparison runs is not in it`() async throws {
+        let ledger = ComparedLedger.withAllCauses()
+        try await Self.use(ledger) { _, connection, _ in
+            let store = ComparisonStore(connection)
+            let comparison = Comparison(
+                id: UUID(), environment: .production, bundleId: Self.app.bundleId, source: "revenueCat",
+                takenAt: ComparedLedger.moment, startedAt: ComparedLedger.now)
+            try await store.begin(
+                comparison,
+                audit: OperatorAction(
+                    actedAt: ComparedLedger.now, actor: "ann", operation: "compare", subject: "a file", reason: nil))
+            let read = try ["full", "prorated"].map { customer in
+                ComparisonDifference(
+                    customerId: customer, account: try #require(ledger.accounts[customer]), entitlement: "pro",
+                    ours: .init(hasAccess: true, until: nil), others: .init(hasAccess: false, until: nil),
+                    cause: .unexplained)
+            }
+            _ = try await ErasureStore(connection).forget(
+                try #require(read[0].account), of: Self.app.bundleId, in: .production, extent: .detach, id: UUID(),
+                at: ComparedLedger.now)
+            try await store.add(read, to: comparison.id)
+            try await store.add([read[0]], to: comparison.id)
+            try await store.finish(comparison, at: ComparedLedger.now)
+            let stored = try await store.differences(of: comparison.id, cause: nil, limit: 10)
+            #expect(stored.map(\.customerId) == ["prorated"])
+        }
+    }
+
     @Test func `An erased customer is in no comparison, and comparisons are kept for 90 days`() async throws {
         let ledger = ComparedLedger.withAllCauses()
         try await Self.use(ledger) { database, connection, directory in
