@@ -52,7 +52,8 @@ enum WithheldReason: Sendable, Equatable {
         case .oldCopy:
             "Call AppStore.sync() in the app and send the transactions that it then has: they are newly signed."
         case .tooManyTransfers:
-            "An operator can choose the account with storekeeper customers choose; else restore it when 30 days have passed."
+            "An operator can choose the account with storekeeper customers choose; then restore it once more, with another "
+                + "Idempotency-Key. Without that, restore it when 30 days have passed."
         case .tooManyAccounts:
             "Log in with an account that has it, or send deviceVerificationId, which is stronger evidence; a key with the scope "
                 + "purchases:assign assigns it, and storekeeper customers policy --most-accounts lets more accounts claim."

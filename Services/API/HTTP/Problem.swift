@@ -136,7 +136,7 @@ extension Problem.Kind {
         case .requestInProgress: "Wait a moment and send the same request with the same `Idempotency-Key`."
         case .conflict: "Read `detail`: it says what is stored, and what would succeed."
         case .outcomeUnknown: "Look whether Apple did it (`GET` the purchase) before sending it again."
-        case .tooManyTransfers: "An operator decides: `storekeeper customers choose`."
+        case .tooManyTransfers: "An operator decides: `storekeeper customers choose`. Then restore it once more."
         case .requestTimeout: "Send the whole request within the time that the service waits."
         case .bodyTooLarge: "Send fewer parts at once."
         case .unsupportedMediaType: "Send `Content-Type: application/json`."

@@ -67,7 +67,8 @@ struct UploadRecorder: Sendable {
             throw Problem(
                 .tooManyTransfers,
                 "Purchase \(id) has moved between accounts \(PurchaseMove.limit) times within "
-                    + "30 days and stays where it is; an operator can choose the account with storekeeper customers choose."
+                    + "30 days and stays where it is; an operator can choose the account with storekeeper customers choose, "
+                    + "which then has to restore it once more, with another Idempotency-Key."
             )
         }
         let answer = UploadAnswer(

@@ -145,6 +145,14 @@ package struct ConsentStore: Sendable {
                 select app_transaction_id
                 from subscription
                 where environment = $1::text::store_environment and bundle_id = $2::text
-                    and owner_account_token = $3::uuid)
+                    and owner_account_token = $3::uuid
+                union all
+                select purchase.app_transaction_id
+                from purchase_account held
+                join subscription purchase
+                    on purchase.environment = held.environment and purchase.bundle_id = held.bundle_id
+                    and purchase.original_transaction_id = held.original_transaction_id
+                where held.environment = $1::text::store_environment and held.bundle_id = $2::text
+                    and held.app_account_token = $3::uuid and held.may_use)
         """)
 }

@@ -73,6 +73,7 @@ struct TransferTests {
             let late = UUID()
             let rejected = try await Self.restore(signed, to: late, fixture)
             #expect(rejected.status == 409 && rejected.problem == "too-many-transfers")
+            #expect(rejected.json?["detail"]?.string?.contains("restore it once more") == true)
             #expect(try await fixture.entitlements(of: late).access == "[]")
             let told = try await transfers.rejected(since: fixture.api.clock.now.addingTimeInterval(-60))
             #expect(told.map(\.bundleId) == [ForgeryMaterial.bundleId] && told.map(\.purchases) == [1])
@@ -102,7 +103,8 @@ struct TransferTests {
             let withheld = answer.json?["withheld"]?.elements ?? []
             #expect(withheld.map { $0["originalTransactionId"]?.string } == ["2000000000000001"])
             #expect(withheld.map { $0["reason"]?.string } == ["tooManyTransfers"])
-            #expect(withheld.first?["nextStep"]?.string?.contains("customers choose") == true)
+            let nextStep = withheld.first?["nextStep"]?.string
+            #expect(nextStep?.contains("customers choose; then restore it once more") == true)
             #expect(try await transfers.rejected(since: .distantPast).map(\.purchases) == [1])
         }
     }

@@ -1,6 +1,7 @@
 import Contracts
 import Foundation
 import Postgres
+import Subscriptions
 import TestSupport
 import Testing
 
@@ -45,6 +46,31 @@ import Testing
             #expect(try await fixture.look(11) == .withheld(.consent))
             try await fixture.consent(true, minute: 12)
             #expect(try await fixture.sending(12) != nil)
+        }
+    }
+
+    @Test func `A withdrawal counts for an account that uploaded the purchase and that Apple does not name`()
+        async throws
+    {
+        try await RefundFixture.use { fixture async throws in
+            try await fixture.apply("ONE_TIME_CHARGE", minute: 2, transaction: "2", purchase: "2") { entry in
+                entry.event?.transaction?.appAccountToken = nil
+                entry.event?.transaction?.appTransactionId = "72"
+            }
+            try await Self.apply(of: "72", minute: 5, fixture.connection)
+            let store = ConsentStore(fixture.connection)
+            func rescindedAt() async throws -> Date? {
+                try await store.rescindedAt(of: RefundFixture.account, RefundFixture.app, in: .production)
+            }
+            #expect(try await rescindedAt() == nil)
+            try await CustomerStore(fixture.connection).add([
+                AccountClaim(
+                    key: SubscriptionKey(environment: .production, originalTransactionId: "2"),
+                    bundleId: RefundFixture.app, appTransactionId: nil,
+                    appAccountToken: RefundFixture.account.uuidString.lowercased(), evidence: .signed,
+                    since: RefundFixture.at(6))
+            ])
+            #expect(try await rescindedAt() == RefundFixture.at(5))
         }
     }
 
