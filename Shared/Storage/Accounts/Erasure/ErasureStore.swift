@@ -120,16 +120,16 @@ package struct ErasureStore: Sendable {
         let app = CoverageStore.App(environment, bundleId)
         // Before, because the erasure may separate purchases of one Apple account from each other, and in a transaction of its own,
         // because the erasure locks a table that this one reads.
-        let (before, apps) = try await connection.transaction { transaction in
+        let before = try await connection.transaction { transaction in
             let known = try transaction.execute(Self.purchases, environment.rawValue, bundleId, account)
             let change = OwnershipChange(try known.map { row in try row.value("original_transaction_id") }, of: app)
-            return (
-                try Self.reached(from: change, account, app, in: transaction),
-                try AccountAppStore.identities(of: account, app, in: transaction)
-            )
+            return try Self.reached(from: change, account, app, in: transaction)
         }
         let certificate: Certificate? = try await repeating {
             try await connection.transaction { transaction in
+                // Nothing is left afterwards of what the account uploaded, also in the moment before.
+                _ = try transaction.pipeline([OwnershipLock.uploads(of: account, app)])
+                let apps = try AccountAppStore.identities(of: account, app, in: transaction)
                 let row = try transaction.execute(
                     Self.erase, id, environment.rawValue, bundleId, account, extent == .erase, now,
                     now.addingTimeInterval(Self.retention)

@@ -736,6 +736,50 @@ import Testing
         }
     }
 
+    @Test func `An app transaction that is uploaded while its account is erased goes to the other account that has it`()
+        async throws
+    {
+        try await LedgerStoreTests.use { connection, database async throws in
+            let account = try #require(UUID(uuidString: Self.token))
+            let next = try #require(UUID(uuidString: Self.other))
+            func upload(_ account: UUID, _ evidence: ClaimEvidence) -> AccountAppStore.AccountApp {
+                AccountAppStore.AccountApp(
+                    environment: .production, bundleId: Self.app, appAccountToken: account, identity: "80",
+                    evidence: evidence, originalApplicationVersion: "1", originalPurchaseDate: nil,
+                    recordedAt: Fixtures.now)
+            }
+            func isEntitled() async throws -> Bool? {
+                try await AccountAppStore(connection).firstPurchases(of: next, in: .production).first?.isEntitled
+            }
+            _ = try await CustomerRecords(connection).put(
+                CustomerRecords.Customer(
+                    id: "user-1", environment: .production, bundleId: Self.app, appAccountToken: account,
+                    createdAt: Fixtures.now), isTokenGiven: true)
+            try await AccountAppStore(connection).add(upload(next, .signed), isRestore: false)
+            #expect(try await isEntitled() == true)
+            let (holder, uploader) = (TestDatabase.connection(database), TestDatabase.connection(database))
+            let eraser = TestDatabase.connection(database)
+            // The upload waits for the lock of its app transaction; it has begun, and has stored nothing.
+            try await holder.run(
+                unsafeScript: """
+                    begin;
+                    select pg_advisory_xact_lock(
+                        hashtextextended(current_schema() || ' app Production \(Self.app) 80', 0))
+                    """)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let stronger = upload(account, .device)
+                group.addTask { _ = try await AccountAppStore(uploader).add(stronger, isRestore: false) }
+                _ = try await TestDatabase.blockedBackends(asking: connection)
+                group.addTask { _ = try await Self.forget(.detach, eraser) }
+                _ = try await TestDatabase.blockedBackends(2, asking: connection)
+                try await holder.run(unsafeScript: "rollback")
+                try await group.waitForAll()
+            }
+            #expect(try await isEntitled() == true)
+            for used in [holder, uploader, eraser] { await used.close() }
+        }
+    }
+
     @Test func `ErasureStore misses no batch of the account that is applied meanwhile`() async throws {
         try await LedgerStoreTests.use { connection, database async throws in
             let writers = (0..<3).map { _ in TestDatabase.connection(database) }
