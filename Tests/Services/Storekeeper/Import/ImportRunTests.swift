@@ -16,7 +16,8 @@ import Testing
         ImportRun(
             connection: connection, bundleId: app, environment: .production,
             context: CommandContext(
-                now: { CommandOutcome.now }, seed: { 1 }, id: { UUID() }, executable: nil, environment: [:], user: "olga",
+                now: { CommandOutcome.now }, seed: { 1 }, id: { UUID() }, executable: nil, environment: [:],
+                user: "olga",
                 print: { _ in }, warn: { _ in }, confirm: nil))
     }
 
