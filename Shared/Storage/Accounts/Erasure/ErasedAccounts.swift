@@ -55,13 +55,13 @@ struct ErasedAccounts: Sendable {
             guard let complete = found[account] else { continue }
             isComplete = isComplete || complete
             let token = account.token.uuidString.lowercased()
-            if entry.event?.transaction?.appAccountToken == token {
-                entry.event?.transaction?.appAccountToken = nil
-                if complete { entry.event?.transaction?.appTransactionId = nil }
-            }
+            if entry.event?.transaction?.appAccountToken == token { entry.event?.transaction?.appAccountToken = nil }
             if entry.event?.renewal?.appAccountToken == token { entry.event?.renewal?.appAccountToken = nil }
         }
-        if isComplete { entry.keepsPayload = false }
+        guard isComplete else { return }
+        entry.keepsPayload = false
+        // Also where the renewal info alone named the account; not where the transaction names another one, which keeps it.
+        if entry.event?.transaction?.appAccountToken == nil { entry.event?.transaction?.appTransactionId = nil }
     }
 }
 

@@ -736,6 +736,24 @@ import Testing
         }
     }
 
+    @Test func `Apple's id does not come back by renewal info that alone names the erased account`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 904)
+            let customer = "710155501234564"
+            func entry(day: Double) throws -> LedgerEntry {
+                var entry = try Self.entry(&fixtures, account: Self.token, day: day, customer: customer)
+                entry.event?.transaction?.appAccountToken = nil
+                return entry
+            }
+            try await Self.apply([entry(day: 0)], connection)
+            #expect(try await Self.tables(with: customer, connection).contains("subscription"))
+            _ = try await Self.forget(.erase, connection)
+            #expect(try await Self.tables(with: customer, connection) == [])
+            try await Self.apply([entry(day: 1)], connection)
+            #expect(try await Self.tables(with: customer, connection) == [])
+        }
+    }
+
     @Test func `An app transaction that is uploaded while its account is erased goes to the other account that has it`()
         async throws
     {
