@@ -69,7 +69,8 @@ package struct RefundStatusStore: Sendable {
                     select
                     from refund_request request
                     where request.environment = answer.environment and request.transaction_id = answer.transaction_id
-                        and request.requested_at > coalesce(request.outcome_at, '-infinity')) as is_open
+                        and request.requested_at > coalesce(request.outcome_at, '-infinity')
+                        and answer.decided_at > coalesce(request.outcome_at, '-infinity')) as is_open
                 from refund_answer answer
                 where decided_at > $1::timestamptz - interval '3 days'
             ) as answer

@@ -93,7 +93,8 @@ package struct UsageReportStore: Sendable {
             select id from usage_report where reported_at < $1::timestamptz order by reported_at limit $2::bigint))
         """)
 
-    /// Not a request that waits for Apple: the answer to it stays as it is, and the pause between two attempts, too.
+    /// Not a request that waits for Apple: the answer to it stays as it is, and the pause between two attempts, too. An answer that
+    /// Apple had not taken when it decided is about the request before.
     static let wake = Statement(
         "refund-request-wake",
         """
@@ -106,6 +107,6 @@ package struct UsageReportStore: Sendable {
                 from refund_answer
                 where refund_answer.environment = refund_request.environment
                     and refund_answer.transaction_id = refund_request.transaction_id and body is not null
-                    and sent_at is null and failed_at is null)
+                    and sent_at is null and failed_at is null and decided_at > coalesce(outcome_at, '-infinity'))
         """)
 }

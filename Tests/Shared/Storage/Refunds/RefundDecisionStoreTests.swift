@@ -283,6 +283,25 @@ import Testing
         }
     }
 
+    @Test func `An answer that Apple had not taken when it decided keeps no later request waiting`() async throws {
+        let policy = #"{"rules": [{"name": "else", "then": {"preference": null, "waitForUsage": "PT30M"}}]}"#
+        try await RefundFixture.use(policy: policy) { fixture async throws in
+            let first = try #require(await fixture.sending(41))
+            try await fixture.store.settle(first, .again(RefundFixture.at(60)), at: RefundFixture.at(41))
+            var status = try await RefundStatusStore(fixture.connection).status(at: RefundFixture.at(45))
+            #expect(status.map(\.waiting) == [1] && status.map(\.oldestWaiting) == [RefundFixture.at(41)])
+            try await fixture.apply("REFUND_DECLINED", minute: 50)
+            try await fixture.apply("CONSUMPTION_REQUEST", minute: 60)
+            #expect(try await fixture.look(61) == .waiting)
+            status = try await RefundStatusStore(fixture.connection).status(at: RefundFixture.at(61))
+            #expect(status.map(\.waiting) == [0] && status.map(\.oldestWaiting) == [nil])
+            #expect(try await fixture.store.nextDue() == RefundFixture.at(90))
+            #expect(try await fixture.use(25_000, minute: 62))
+            #expect(try await fixture.store.nextDue() == RefundFixture.at(62))
+            #expect(try await fixture.sending(62) != nil)
+        }
+    }
+
     @Test func `A rule waits for usage, and a report has it decided at once, by the rules of usage`() async throws {
         let policy = """
             {"rules": [{"name": "used", "if": {"usage": {"atLeast": 1}}, "then": {"preference": "GRANT_PRORATED"}},
