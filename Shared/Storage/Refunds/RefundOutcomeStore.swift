@@ -113,7 +113,7 @@ package struct RefundOutcomeStore: Sendable {
                         case when answer.decided_by <> 'policy' then 'by hand' else answer.withheld_because end, 'none') as rule,
                     answer.sent_at, answer.requested_at, decided.notification_type, decided.signed_at,
                     held.revocation_type, held.currency, coalesce(held.price_milliunits, 0) as price,
-                    exists (
+                    decided.notification_type <> 'REFUND_DECLINED' and exists (
                         select
                         from notification later
                         where later.environment = answer.environment

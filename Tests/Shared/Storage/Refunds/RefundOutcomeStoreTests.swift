@@ -17,6 +17,24 @@ import Testing
         {"name": "else", "then": {"preference": "GRANT_PRORATED", "waitForUsage": "PT30M"}}]}
         """
 
+    @Test func `A refund that Apple reversed is one of the request that led to it, not of one that was declined before`()
+        async throws
+    {
+        try await RefundFixture.use { fixture async throws in
+            for minute in [10.0, 20] {
+                if minute > 10 { try await fixture.apply("CONSUMPTION_REQUEST", minute: minute) }
+                let sending = try #require(await fixture.sending(minute + 1))
+                try await fixture.store.settle(sending, .accepted, at: RefundFixture.at(minute + 1))
+                try await fixture.apply(minute > 10 ? "REFUND" : "REFUND_DECLINED", minute: minute + 2)
+            }
+            try await fixture.apply("REFUND_REVERSED", minute: 23)
+            let outcomes = try await RefundOutcomeStore(fixture.connection).outcomes(
+                of: RefundFixture.app, in: .production, within: RefundFixture.start..<Date.distantFuture)
+            #expect(outcomes.map(\.requests) == [2] && outcomes.map(\.declined) == [1])
+            #expect(outcomes.map(\.refundedInFull) == [1] && outcomes.map(\.reversed) == [1])
+        }
+    }
+
     @Test func `A rehearsal with the policy in force says what was decided, for every past request`() async throws {
         try await RefundFixture.use(requested: nil, policy: Self.policy) { fixture async throws in
             var generator = SeededGenerator(state: 41)
