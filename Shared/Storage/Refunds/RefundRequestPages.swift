@@ -311,8 +311,19 @@ package struct RefundRequestPages: Sendable {
                 select *
                 from refund_answer decided
                 where decided.environment = request.environment and decided.transaction_id = request.transaction_id
-                    and case when \(isOpen) then decided.decided_at > coalesce(request.outcome_at, '-infinity')
-                        else decided.decided_at > request.requested_at - interval '12 hours' end
+                    and case
+                        when \(isOpen) then decided.decided_at > coalesce(request.outcome_at, '-infinity')
+                        when decided.decided_at > request.requested_at - interval '12 hours' then true
+                        -- A request may have repeated for longer; only an outcome in between makes it another one.
+                        else not exists (
+                            select
+                            from notification told
+                            where told.environment = request.environment
+                                and told.original_transaction_id = request.original_transaction_id
+                                and told.transaction_id = request.transaction_id
+                                and told.notification_type in ('REFUND', 'REFUND_DECLINED', 'REFUND_REVERSED')
+                                and told.signed_at >= decided.decided_at and told.signed_at < request.requested_at)
+                    end
                 order by decided.decided_at desc, decided.id desc
                 limit 1
             ) as answer on true

@@ -46,6 +46,27 @@ import Testing
         }
     }
 
+    @Test func `A request that repeated long after its answer is answered once Apple decided, the next one is not`()
+        async throws
+    {
+        try await RefundFixture.use { fixture async throws in
+            let sending = try #require(await fixture.sending(11))
+            try await fixture.store.settle(sending, .accepted, at: RefundFixture.at(11))
+            let pages = RefundRequestPages(fixture.connection)
+            func state(_ minute: Double) async throws -> RefundState? {
+                try await pages.find(RefundFixture.key, at: RefundFixture.at(minute))?.state
+            }
+            try await fixture.apply("CONSUMPTION_REQUEST", minute: 810)
+            #expect(try await state(815) == .answered)
+            try await fixture.apply("REFUND_DECLINED", minute: 820)
+            #expect(try await state(825) == .answered)
+            // Apple decided about the next one at once.
+            try await fixture.apply("CONSUMPTION_REQUEST", minute: 830)
+            try await fixture.apply("REFUND", minute: 840)
+            #expect(try await state(845) == .unanswered)
+        }
+    }
+
     @Test func `Lists of waiting and of withheld requests are parts of the list of all, page by page`() async throws {
         try await RefundFixture.use { fixture async throws in
             for transaction in 2...9 {
