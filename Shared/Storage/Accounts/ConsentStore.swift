@@ -107,7 +107,7 @@ package struct ConsentStore: Sendable {
                 from refund_answer
                 where refund_answer.environment = refund_request.environment
                     and refund_answer.transaction_id = refund_request.transaction_id and body is not null
-                    and sent_at is null and failed_at is null)
+                    and sent_at is null and failed_at is null and decided_at > coalesce(outcome_at, '-infinity'))
         """)
 
     private static let insert = Statement(

@@ -302,6 +302,23 @@ import Testing
         }
     }
 
+    @Test func `A consent has a request decided at once, also after an answer to an earlier one that Apple never took`()
+        async throws
+    {
+        try await RefundFixture.use { fixture async throws in
+            let first = try #require(await fixture.sending(11))
+            try await fixture.store.settle(first, .again(RefundFixture.at(30)), at: RefundFixture.at(11))
+            try await fixture.apply("REFUND_DECLINED", minute: 20)
+            try await fixture.consent(false, minute: 25)
+            try await fixture.apply("CONSUMPTION_REQUEST", minute: 30)
+            #expect(try await fixture.look(31) == .withheld(.consent))
+            #expect(try await fixture.store.nextDue() == RefundFixture.at(36))
+            try await fixture.consent(true, minute: 32)
+            #expect(try await fixture.store.nextDue() == RefundFixture.at(32))
+            #expect(try await fixture.sending(32) != nil)
+        }
+    }
+
     @Test func `A rule waits for usage, and a report has it decided at once, by the rules of usage`() async throws {
         let policy = """
             {"rules": [{"name": "used", "if": {"usage": {"atLeast": 1}}, "then": {"preference": "GRANT_PRORATED"}},
