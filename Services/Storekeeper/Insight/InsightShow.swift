@@ -73,6 +73,12 @@ struct InsightShow: Subcommand {
             context.warn("No rate of \(currency.escaped): its amounts are in rows of their own.")
         }
         guard !csv else {
+            // Sums of a part of all purchases would be read as figures, and no column says as of when they are.
+            guard answer.asOf != nil else {
+                throw CommandError(
+                    "the figures are not complete yet: the scheduler computes every purchase once after an upgrade; try again later"
+                )
+            }
             return ([answer.columns] + answer.rows.map(\.texts)).forEach { line in
                 context.print(line.map(\.csvField).joined(separator: ","))
             }

@@ -15,6 +15,8 @@ import Testing
             }
             #expect(await run("check").errorOutput.contains("not complete yet"))
             #expect(await run("show", "mrr").text.contains("not complete yet"))
+            let early = await run("show", "mrr", "--csv")
+            #expect(early.code != 0 && early.text.isEmpty && early.errorOutput.contains("not complete yet"))
             try await connection.run(
                 unsafeScript: """
                     insert into insight_day (amount, revenuecat_amount, purchases, count, day, step, environment, bundle_id, kind,
