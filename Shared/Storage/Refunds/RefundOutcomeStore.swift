@@ -8,7 +8,7 @@ import struct Foundation.Date
 package struct RefundOutcomeStore: Sendable {
     /// The requests of one rule and currency.
     package struct Outcome: Sendable, Equatable {
-        /// Of the policy; `by hand`, or why nothing was decided by a rule.
+        /// Of the policy, its hold-out apart; `by hand`, or why nothing was decided by a rule.
         package var rule: String
         /// Nil for transactions without a price.
         package var currency: String?
@@ -109,7 +109,8 @@ package struct RefundOutcomeStore: Sendable {
             with decision as (
                 select distinct on (answer.transaction_id, decided.notification_uuid)
                     coalesce(
-                        answer.rule,
+                        -- What a rule changes is seen beside the requests that it would have answered.
+                        answer.rule || case when answer.withheld_because = 'holdOut' then ' (hold-out)' else '' end,
                         case when answer.decided_by <> 'policy' then 'by hand' else answer.withheld_because end, 'none') as rule,
                     answer.sent_at, answer.requested_at, decided.notification_type, decided.signed_at,
                     held.revocation_type, held.currency, coalesce(held.price_milliunits, 0) as price,

@@ -35,6 +35,30 @@ import Testing
         }
     }
 
+    @Test func `What a hold-out left unanswered counts beside its rule, so that both can be compared`() async throws {
+        let policy = #"{"holdOut": 20, "rules": [{"name": "else", "then": {"preference": "DECLINE"}}]}"#
+        try await RefundFixture.use(policy: policy) { fixture async throws in
+            #expect(try await fixture.look(11) == .withheld(.holdOut))
+            try await fixture.apply("REFUND", minute: 12)
+            try await fixture.apply("CONSUMPTION_REQUEST", minute: 12, transaction: "2")
+            guard
+                case .send(let sending) = try await fixture.store.look(
+                    at: RefundKey(.production, "2"), now: RefundFixture.at(13)
+                ).turn
+            else {
+                Issue.record("not answered")
+                return
+            }
+            try await fixture.store.settle(sending, .accepted, at: RefundFixture.at(13))
+            try await fixture.apply("REFUND_DECLINED", minute: 14, transaction: "2")
+            let outcomes = try await RefundOutcomeStore(fixture.connection).outcomes(
+                of: RefundFixture.app, in: .production, within: RefundFixture.start..<Date.distantFuture)
+            #expect(outcomes.map(\.rule) == ["else", "else (hold-out)"])
+            #expect(outcomes.map(\.answered) == [1, 0] && outcomes.map(\.declined) == [1, 0])
+            #expect(outcomes.map(\.refundedInFull) == [0, 1])
+        }
+    }
+
     @Test func `A rehearsal with the policy in force says what was decided, for every past request`() async throws {
         try await RefundFixture.use(requested: nil, policy: Self.policy) { fixture async throws in
             var generator = SeededGenerator(state: 41)
