@@ -1,9 +1,10 @@
 import Foundation
-import NIOPosix
 import Synchronization
 import TestSupport
 import Testing
 import WebhookDelivery
+
+import class NIOPosix.NIOThreadPool
 
 @testable import Webhooks
 

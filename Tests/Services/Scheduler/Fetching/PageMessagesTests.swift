@@ -34,7 +34,7 @@ import Testing
         #expect(try HistoryPage(message.record()) == message)
     }
 
-    @Test(arguments: [(-1e15, 0.0), (3600, 3600), (1e15, 48 * 3600)])
+    @Test(arguments: [(-1e15, 0.0), (3600.0, 3600.0), (1e15, 172_800.0)])
     func `Page reaches no further than the request, whatever date an attempt has`(
         attempt: TimeInterval, reached: TimeInterval
     ) {

@@ -6,6 +6,7 @@ import Pipeline
 import Postgres
 import ServiceLifecycle
 import Storage
+import Synchronization
 import TestSupport
 import Testing
 

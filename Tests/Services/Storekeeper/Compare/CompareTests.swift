@@ -407,9 +407,9 @@ import Testing
                 comparison,
                 audit: OperatorAction(
                     actedAt: ComparedLedger.now, actor: "ann", operation: "compare", subject: "a file", reason: nil))
-            let read = try ["full", "prorated"].map { customer in
+            let read = ["full", "prorated"].map { customer in
                 ComparisonDifference(
-                    customerId: customer, account: try #require(ledger.accounts[customer]), entitlement: "pro",
+                    customerId: customer, account: ledger.accounts[customer], entitlement: "pro",
                     ours: .init(hasAccess: true, until: nil), others: .init(hasAccess: false, until: nil),
                     cause: .unexplained)
             }
