@@ -57,7 +57,7 @@ struct WebhookHandlers: Sendable {
                 json.endObject()
             }
             json.endArray()
-            json.member("hasMore", deliveries.count == limit)
+            json.member("hasMore", deliveries.count >= limit)
         }
     }
 

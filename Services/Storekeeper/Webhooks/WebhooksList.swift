@@ -70,7 +70,7 @@ struct WebhooksDeliveries: Subcommand {
             return try options.output.list(
                 attempts.map { AttemptRow($0) }, none: "No failed attempt of \(sequence) is in the log.", in: context)
         }
-        let deliveries = try await log.deliveries(of: id, in: state, limit: limit.limit)
+        let deliveries = try await log.deliveries(of: id, in: state, limit: limit.limit).prefix(limit.limit)
         try options.output.list(deliveries.map { DeliveryRow($0) }, none: "There is no such delivery.", in: context)
     }
 

@@ -67,6 +67,7 @@ package struct WebhookLog: Sendable {
     /// - Parameters:
     ///   - state: nil is any.
     ///   - before: only older changes, for the next page.
+    ///   - limit: the last change has all of its deliveries, so that the next page leaves out no replay of it: a page may have more.
     package func deliveries(
         of endpoint: UUID, in state: State? = nil, before: Int64? = nil, limit: Int
     ) async throws -> [Delivery] {
@@ -104,20 +105,24 @@ package struct WebhookLog: Sendable {
     private static let deliveries = Statement(
         "webhook-deliveries",
         """
-        select timeline_id, replay, state,
-            coalesce(timeline.event, concat_ws('/', notification.notification_type, notification.subtype)) as event,
-            webhook_delivery.original_transaction_id, webhook_delivery.notification_uuid,
-            coalesce(timeline.applied_at, notification.recorded_at) as applied_at, attempts, first_attempt_at, finished_at,
-            webhook_delivery.status, milliseconds
-        from webhook_delivery
-        left join timeline on timeline.id = webhook_delivery.timeline_id
-        left join notification
-            on timeline.id is null and notification.notification_uuid = webhook_delivery.notification_uuid
-        where endpoint = $1::uuid and ($2::text is null or state = $2::text)
-            and ($3::bigint is null or timeline_id < $3::bigint)
-            and coalesce(timeline.applied_at, notification.recorded_at) is not null
+        select *
+        from (
+            select timeline_id, replay, state,
+                coalesce(timeline.event, concat_ws('/', notification.notification_type, notification.subtype)) as event,
+                webhook_delivery.original_transaction_id, webhook_delivery.notification_uuid,
+                coalesce(timeline.applied_at, notification.recorded_at) as applied_at, attempts, first_attempt_at,
+                finished_at, webhook_delivery.status, milliseconds
+            from webhook_delivery
+            left join timeline on timeline.id = webhook_delivery.timeline_id
+            left join notification
+                on timeline.id is null and notification.notification_uuid = webhook_delivery.notification_uuid
+            where endpoint = $1::uuid and ($2::text is null or state = $2::text)
+                and ($3::bigint is null or timeline_id < $3::bigint)
+                and coalesce(timeline.applied_at, notification.recorded_at) is not null
+            order by timeline_id desc
+            fetch first ($4::bigint) rows with ties
+        ) as delivery
         order by timeline_id desc, replay desc
-        limit $4::bigint
         """)
 
     private static let attempts = Statement(

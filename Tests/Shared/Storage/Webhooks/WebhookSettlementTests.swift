@@ -265,6 +265,26 @@ import WebhookDelivery
         }
     }
 
+    @Test func `Pages of the log leave out no replay of the change at which one ends`() async throws {
+        try await WebhookFixture.with { fixture async throws in
+            let s = try await fixture.enqueue(["a", "b"])
+            let replays = WebhookReplayStore(fixture.connection)
+            for _ in 0..<2 {
+                _ = try await replays.replay(
+                    .one(s[1]), to: fixture.endpoint.id, at: fixture.clock.now, audit: WebhookFixture.audit)
+            }
+            var (found, before): ([WebhookLog.Delivery], Int64?) = ([], nil)
+            while case let page = try await fixture.log.deliveries(of: fixture.endpoint.id, before: before, limit: 1),
+                let last = page.last
+            {
+                found += page
+                before = last.sequence
+            }
+            #expect(found.map(\.sequence) == [s[1], s[1], s[1], s[0]])
+            #expect(found.map(\.replay) == [2, 1, 0, 0])
+        }
+    }
+
     @Test func `Partitions of days are made ahead and dropped after 30 and 14 days`() async throws {
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
