@@ -55,7 +55,8 @@ struct WebhookActions: Sendable {
     ) async throws -> ConsoleResponse {
         let (uuid, performer) = (try request.uuid("uuid"), try console.performer(request))
         return try await console.database.withConnection { connection in
-            let operation = try await ChangeWebhook(change, of: uuid, on: connection)
+            let operation = try await ChangeWebhook(
+                change, of: uuid, seen: request.form["generation"].flatMap { Int32($0) }, on: connection)
             if console.mustConfirm(operation.plan, request) {
                 return console.page(of: operation.plan, request, confirming: [])
             }
@@ -124,7 +125,7 @@ struct WebhookActions: Sendable {
             form(
                 "rotate", "Rotate the secret",
                 "A new secret signs; the one before signs, too, for a day. storekeeper webhooks secret prints the new one.",
-                uuid, isDangerous: true, request))
+                uuid, hidden: [("generation", "\(entry.endpoint.generation)")], isDangerous: true, request))
         forms.append(
             form(
                 "replay", "Replay", "Sends changes again under their ids, after a count: \(Self.rule).", uuid,
@@ -140,14 +141,14 @@ struct WebhookActions: Sendable {
     }
 
     private func form(
-        _ verb: String, _ title: String, _ explanation: String, _ uuid: UUID, inputs: [ActionForm.Input] = [],
-        command: String? = nil, isDangerous: Bool = false, _ request: ConsoleRequest
+        _ verb: String, _ title: String, _ explanation: String, _ uuid: UUID, hidden: [(String, String)] = [],
+        inputs: [ActionForm.Input] = [], command: String? = nil, isDangerous: Bool = false, _ request: ConsoleRequest
     ) -> ActionForm {
         let name = uuid.uuidString.lowercased()
         let further = command.map { " \($0)" } ?? ""
         return ActionForm(
             id: verb, title: title, explanation: explanation, address: "\(Self.address(uuid))/\(verb)", button: title,
-            inputs: inputs, command: "storekeeper webhooks \(verb) \(name)\(further) --note REASON",
+            hidden: hidden, inputs: inputs, command: "storekeeper webhooks \(verb) \(name)\(further) --note REASON",
             isDangerous: isDangerous, offersPlan: true, request)
     }
 

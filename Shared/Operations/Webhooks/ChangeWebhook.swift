@@ -34,10 +34,15 @@ package struct ChangeWebhook: Sendable {
     let change: Change
 
     /// Reads the endpoint.
-    /// - Throws: `OperationError` where there is none, and for a test of one of kind apple.
-    package init(_ change: Change, of id: UUID, on connection: PostgresConnection) async throws {
+    /// - Parameter generation: of the secret that the person saw: a rotation that is sent twice must not end the secret that the
+    ///   receiver has. Nil: any.
+    /// - Throws: `OperationError` where there is none, where the secret is another one, and for a test of one of kind apple.
+    package init(
+        _ change: Change, of id: UUID, seen generation: Int32? = nil, on connection: PostgresConnection
+    ) async throws {
         self.change = change
         entry = try await Self.find(id, on: connection)
+        if change == .rotate, let generation, entry.endpoint.generation != generation { throw Self.rotated }
         if change == .test, entry.endpoint.kind == .apple {
             throw OperationError(
                 "an endpoint of kind apple gets Apple's notifications alone; storekeeper test-notification asks Apple for one, "
@@ -85,9 +90,10 @@ package struct ChangeWebhook: Sendable {
         let (store, id, audit) = (WebhookEndpointStore(connection), entry.endpoint.id, plan.action(of: performer))
         switch change {
         case .rotate:
-            guard let generation = try await store.rotate(id, at: performer.now, audit: audit) else {
-                throw Self.unknown(id)
-            }
+            guard
+                let generation = try await store.rotate(
+                    id, from: entry.endpoint.generation, at: performer.now, audit: audit)
+            else { throw Self.rotated }
             return generation
         case .pause: guard try await store.pause(id, audit: audit) else { throw Self.unknown(id) }
         case .resume(let fromNow):
@@ -100,6 +106,10 @@ package struct ChangeWebhook: Sendable {
         }
         return entry.endpoint.generation
     }
+
+    private static let rotated = OperationError(
+        "the secret was rotated meanwhile, or the endpoint was removed; give the receiver the new secret before you rotate again"
+    )
 
     private static func unknown(_ id: UUID) -> OperationError {
         OperationError(

@@ -57,9 +57,12 @@ package struct WebhookEndpointStore: Sendable {
     }
 
     /// Begins a new generation of the secret. For a day the one before signs too.
-    /// - Returns: the new generation; nil where there is no such endpoint.
-    package func rotate(_ id: UUID, at now: Date, audit: OperatorAction) async throws -> Int32? {
-        try await change(Command(Self.rotate, id, now), audit).map { row in try row.value("generation") }
+    /// - Parameter generation: the one that is replaced; nil is any.
+    /// - Returns: the new generation; nil where there is no such endpoint, or it has another secret.
+    package func rotate(
+        _ id: UUID, from generation: Int32? = nil, at now: Date, audit: OperatorAction
+    ) async throws -> Int32? {
+        try await change(Command(Self.rotate, id, now, generation), audit).map { row in try row.value("generation") }
     }
 
     /// Stops sending; changes wait.
@@ -210,7 +213,7 @@ package struct WebhookEndpointStore: Sendable {
         """
         update webhook_endpoint
         set generation = generation + 1, rotated_at = $2::timestamptz
-        where id = $1::uuid
+        where id = $1::uuid and generation = coalesce($3::integer, generation)
         returning generation
         """)
 

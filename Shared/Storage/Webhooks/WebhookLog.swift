@@ -67,7 +67,7 @@ package struct WebhookLog: Sendable {
     /// - Parameters:
     ///   - state: nil is any.
     ///   - before: only older changes, for the next page.
-    ///   - limit: the last change has all of its deliveries, so that the next page leaves out no replay of it: a page may have more.
+    ///   - limit: a page may have more: the last change has all of its deliveries, so that the next page leaves out none.
     package func deliveries(
         of endpoint: UUID, in state: State? = nil, before: Int64? = nil, limit: Int
     ) async throws -> [Delivery] {

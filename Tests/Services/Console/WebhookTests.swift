@@ -42,6 +42,18 @@ import WebhookDelivery
         }
     }
 
+    @Test func `A form that is sent twice rotates the secret once`() async throws {
+        try await Self.with(role: "operator") { console, cookie, path, token in
+            let generation = try #require(try await console.get(path, cookie: cookie).field("generation"))
+            let fields = ["token": token, "reason": "ticket 812", "generation": generation]
+            #expect(try await console.post("\(path)/rotate", cookie: cookie, fields).status == 303)
+            let again = try await console.post("\(path)/rotate", cookie: cookie, fields)
+            #expect(again.status == 422 && again.text.contains("rotated meanwhile"), "\(again.text)")
+            let entry = try await console.withOwner { try await WebhookEndpointStore($0).all() }.first
+            #expect(entry?.endpoint.generation == 2)
+        }
+    }
+
     @Test func `To give up what waits has to be confirmed, and empties the queue`() async throws {
         try await Self.with(role: "operator") { console, cookie, path, token in
             let fields = ["token": token, "reason": "ticket 812"]
