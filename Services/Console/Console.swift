@@ -61,6 +61,14 @@ struct Console: Sendable {
         return performer
     }
 
+    /// A hidden field with the id of what the form makes: the same form again, as by a double click, makes nothing more.
+    func idField(_ request: ConsoleRequest) -> (String, String) {
+        ("id", request.rejection?.form["id"] ?? newId().uuidString.lowercased())
+    }
+
+    /// The id that came with a form.
+    func id(of request: ConsoleRequest) -> UUID { request.form["id"].flatMap { UUID(uuidString: $0) } ?? newId() }
+
     /// Whether an operation is not done yet: the page of its plan is shown first where a person asks for it, or where there is a doubt
     /// that the person has not seen.
     func mustConfirm(_ plan: OperationPlan, _ request: ConsoleRequest) -> Bool {

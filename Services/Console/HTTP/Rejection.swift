@@ -37,6 +37,7 @@ struct Rejection: Sendable {
     /// True for the rejection of a form with this address and these hidden fields.
     func isOf(_ address: String, _ hidden: [(String, String)]) -> Bool {
         "/" + address.split(separator: "/").compactMap { FormFields.text($0) }.joined(separator: "/") == path
-            && hidden.allSatisfy { name, value in form[name] == value }
+            // An id says which sending it is, not which form.
+            && hidden.allSatisfy { name, value in name == "id" || form[name] == value }
     }
 }

@@ -19,7 +19,7 @@ struct AccountActions: Sendable {
         }
         let operation = try GrantAccess(
             CustomerRecords.ManualGrant(
-                id: console.newId(), environment: environment, bundleId: try request.word("app", "the app"),
+                id: console.id(of: request), environment: environment, bundleId: try request.word("app", "the app"),
                 appAccountToken: account, productId: try request.word("product", "the product"),
                 reason: performer.reason ?? "", startsAt: performer.now,
                 endsAt: try GrantAccess.end(after: days.flatMap { Int($0) }, from: performer.now),
@@ -28,7 +28,10 @@ struct AccountActions: Sendable {
         return try await console.database.withConnection { connection in
             if request.isDryRun { return console.page(of: try await operation.plan(on: connection), request) }
             do {
-                try await operation.perform(on: connection, by: performer)
+                guard try await operation.perform(on: connection, by: performer).isEffective else {
+                    throw Fault(
+                        409, "Nothing was done: this form was sent before.", "Reload the account: it lists the grants.")
+                }
             } catch let error as OperationError where error.kind == .unconfirmed {
                 throw Fault(
                     422, "Nothing was granted. \(error)",
@@ -83,7 +86,7 @@ struct AccountActions: Sendable {
                     explanation:
                         "Gives this account of \(app.bundleId) an entitlement or a product, whatever it bought.",
                     address: "\(Self.address(account, environment))/grants", button: "Grant access",
-                    hidden: [("app", app.bundleId)],
+                    hidden: [("app", app.bundleId), console.idField(request)],
                     inputs: [
                         ActionForm.Input(
                             id: "grant-product-\(index)", name: "product", label: "Entitlement or product",

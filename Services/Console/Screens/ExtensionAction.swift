@@ -24,7 +24,7 @@ struct ExtensionAction: Sendable {
         let performer = try console.performer(request)
         let found = try await console.database.withConnection { try await SubscriptionStore($0).find(key) }
         guard let subscription = found else { throw Fault.notFound("No such purchase is known.") }
-        let name = console.newId().uuidString.lowercased()
+        let name = console.id(of: request).uuidString.lowercased()
         let operation = try ExtendRenewal(
             key.originalTransactionId, of: subscription.bundleId, in: key.environment, by: days, for: reason,
             requestIdentifier: name)
@@ -36,7 +36,15 @@ struct ExtensionAction: Sendable {
         }
         do {
             _ = try await operation.perform(at: client, by: performer) { action in
-                try await console.database.withConnection { try await OperatorActionStore($0).record([action]) }
+                try await console.database.withConnection { connection in
+                    let actions = OperatorActionStore(connection)
+                    guard action.outcome == .requested else { return try await actions.record([action]) }
+                    guard try await actions.begin(action) else {
+                        throw Fault(
+                            409, "Nothing was done: this form was sent before, and Apple was asked.",
+                            "Look at the purchase before doing it again: Apple allows two extensions within a year.")
+                    }
+                }
             } unrecorded: { error in
                 console.logger.error(
                     "Apple answered an extension, but the audit log could not be written",
@@ -63,7 +71,7 @@ struct ExtensionAction: Sendable {
             explanation:
                 "Apple moves the renewal date, at most twice within 365 days. The customer is charged so much later.",
             address: "/purchases/\(key.environment.rawValue)/\(FormFields.encode(key.originalTransactionId))/extend",
-            button: "Extend the subscription",
+            button: "Extend the subscription", hidden: [console.idField(request)],
             inputs: [
                 ActionForm.Input(
                     id: "extend-days", name: "days", label: "Days", type: "number", value: "7",

@@ -61,19 +61,21 @@ package struct GrantAccess: Sendable {
     }
 
     /// A grant of an id that is there already changes nothing, and has no second row of the audit log.
+    /// - Returns: the plan, which says whether the grant is new.
     /// - Throws: `OperationError` where the name is unknown and that was not confirmed.
     @discardableResult
     package func perform(on connection: PostgresConnection, by performer: Performer) async throws -> OperationPlan {
-        let plan = try await plan(on: connection)
+        var plan = try await plan(on: connection)
         if let doubt = plan.doubt, !confirmsUnknown { throw OperationError(doubt, .unconfirmed) }
         var action = plan.action(of: performer)
         action.reason = performer.reason ?? grant.reason
         let (added, audit) = (
             CustomerRecords.command(adding: grant), OperatorActionStore.command(recording: [action])
         )
-        try await connection.transaction { transaction in
-            guard try transaction.pipeline([added])[0].affected > 0 else { return }
+        plan.isEffective = try await connection.transaction { transaction in
+            guard try transaction.pipeline([added])[0].affected > 0 else { return false }
             try transaction.commit(after: [audit])
+            return true
         }
         return plan
     }

@@ -83,6 +83,20 @@ public struct OperatorActionStore: Sendable {
         _ = try await connection.pipeline([Self.command(recording: actions)])
     }
 
+    /// Adds the entry of an action that is about to be asked for, unless the same one, by operation and subject, was asked for before
+    /// and has not certainly failed.
+    /// - Returns: whether it may be asked for.
+    package func begin(_ action: OperatorAction) async throws -> Bool {
+        try await connection.transaction { transaction in
+            let rows = try transaction.pipeline([
+                Command(Self.lock, action.subject), Command(Self.unfailed, action.subject, action.operation),
+            ])[1]
+            guard rows.isEmpty else { return false }
+            try transaction.commit(after: [Self.command(recording: [action])])
+            return true
+        }
+    }
+
     /// Adds an entry within a transaction, for actions that must not happen without one.
     package static func command(recording actions: [OperatorAction]) -> Command {
         Command(
@@ -147,6 +161,20 @@ public struct OperatorActionStore: Sendable {
             where subject = any ($1::text[])
             order by id
             """)
+
+    /// Until the end of the transaction.
+    static let lock = Statement(
+        "operator-action-lock",
+        "select pg_advisory_xact_lock(hashtextextended(current_schema() || ' operator action ' || $1::text, 0))")
+
+    static let unfailed = Statement(
+        "operator-action-unfailed",
+        """
+        select 1 as one
+        from operator_action
+        where subject = $1::text and operation = $2::text
+        having count(*) filter (where outcome = 'requested') > count(*) filter (where outcome = 'failed')
+        """)
 
     static let newest = Statement(
         "operator-action-newest",

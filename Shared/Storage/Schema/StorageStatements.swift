@@ -51,6 +51,7 @@ public enum StorageStatements {
             IncidentStore.newest, IncidentStore.beginning, IncidentStore.rejections, IncidentStore.receivers,
             IncidentStore.version1,
             OperatorActionStore.insert, OperatorActionStore.bySubject, OperatorActionStore.newest,
+            OperatorActionStore.lock, OperatorActionStore.unfailed,
             BlockingSession.all, OldestWriter.current, ServerClock.statement, StatusStore.totals, StatusStore.count,
             StatusStore.kinds,
             StatusStore.latencies,

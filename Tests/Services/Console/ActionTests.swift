@@ -41,6 +41,33 @@ import Testing
         }
     }
 
+    @Test func `A form that is sent twice grants access once`() async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let cookie = try await console.signedIn(role: "support")
+            let form = try await console.get(Self.account, cookie: cookie)
+            let fields = [
+                "token": try #require(form.field("token")), "id": try #require(form.field("id")),
+                "app": SampleContents.app, "product": "pro.monthly", "days": "7", "reason": "outage of Friday",
+            ]
+            func grants() async throws -> Int {
+                try await console.withOwner { connection in
+                    try await CustomerRecords(connection).grants(
+                        of: try #require(UUID(uuidString: SampleContents.account)), in: .production
+                    ).count
+                }
+            }
+            let before = try await grants()
+            let rejected = try await console.post(
+                "\(Self.account)/grants", cookie: cookie, fields.merging(["reason": ""]) { $1 })
+            #expect(rejected.field("id") == fields["id"], "the form that is shown again is the same one")
+            #expect(try await console.post("\(Self.account)/grants", cookie: cookie, fields).status == 303)
+            let again = try await console.post("\(Self.account)/grants", cookie: cookie, fields)
+            #expect(again.status == 409 && again.text.contains("was sent before"), "\(again.text)")
+            #expect(try await grants() == before + 1)
+        }
+    }
+
     @Test func `A reason has at most 1000 characters, however many bytes one shown character has`() async throws {
         try await RunningConsole.with { console in
             try await SampleContents.fill(console)
