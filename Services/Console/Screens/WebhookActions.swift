@@ -104,11 +104,13 @@ struct WebhookActions: Sendable {
 
     func forms(of entry: WebhookEndpointStore.Entry, _ request: ConsoleRequest) -> [ActionForm] {
         let (uuid, url) = (entry.endpoint.id, entry.endpoint.url)
-        var forms = [
-            form(
-                "test", "Send a test", "\(url) gets webhook.test within seconds; this page shows the last fault.", uuid,
-                request)
-        ]
+        var forms: [ActionForm] = []
+        if entry.endpoint.state != .disabled {
+            forms.append(
+                form(
+                    "test", "Send a test", "\(url) gets webhook.test within seconds; this page shows the last fault.",
+                    uuid, request))
+        }
         if [.paused, .disabled].contains(entry.endpoint.state) {
             forms.append(
                 form(

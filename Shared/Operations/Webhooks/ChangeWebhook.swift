@@ -36,7 +36,8 @@ package struct ChangeWebhook: Sendable {
     /// Reads the endpoint.
     /// - Parameter generation: of the secret that the person saw: a rotation that is sent twice must not end the secret that the
     ///   receiver has. Nil: any.
-    /// - Throws: `OperationError` where there is none, where the secret is another one, and for a test of one of kind apple.
+    /// - Throws: `OperationError` where there is none, where the secret is another one, and for a test of one that is disabled or
+    ///   of kind apple.
     package init(
         _ change: Change, of id: UUID, seen generation: Int32? = nil, on connection: PostgresConnection
     ) async throws {
@@ -47,6 +48,10 @@ package struct ChangeWebhook: Sendable {
             throw OperationError(
                 "an endpoint of kind apple gets Apple's notifications alone; storekeeper test-notification asks Apple for one, "
                     + "which it gets")
+        }
+        // The service sends nothing to it, so that the person would wait in vain.
+        if change == .test, entry.endpoint.state == .disabled {
+            throw OperationError("the endpoint is disabled and gets no test; resume it, which tests it first")
         }
         waiting = Int(try await WebhookEndpointStore(connection).waiting()[id]?.count ?? 0)
     }

@@ -54,6 +54,21 @@ import WebhookDelivery
         }
     }
 
+    @Test func `A disabled endpoint is resumed, which tests it, and not tested alone`() async throws {
+        try await Self.with(role: "operator") { console, cookie, path, token in
+            try await console.withOwner { connection in
+                _ = try await connection.execute(
+                    Statement(unsafeSQL: "update webhook_endpoint set state = 'disabled'"))
+            }
+            let page = try await console.get(path, cookie: cookie)
+            #expect(page.text.contains("Resume") && !page.text.contains("Send a test"))
+            let fields = ["token": token, "reason": "ticket 812"]
+            let answer = try await console.post("\(path)/test", cookie: cookie, fields)
+            #expect(answer.status == 422 && answer.text.contains("is disabled and gets no test"), "\(answer.text)")
+            #expect(try await console.post("\(path)/resume", cookie: cookie, fields).status == 303)
+        }
+    }
+
     @Test func `To give up what waits has to be confirmed, and empties the queue`() async throws {
         try await Self.with(role: "operator") { console, cookie, path, token in
             let fields = ["token": token, "reason": "ticket 812"]
