@@ -1,6 +1,7 @@
 import ArgumentParser
 import Commands
 import Contracts
+import Operations
 
 /// `storekeeper acls`: the brokers' access-control list, as commands that create it.
 struct ACLs: Subcommand {
@@ -44,6 +45,6 @@ struct ACLs: Subcommand {
     /// Quoted for a shell.
     private static func quoted(_ word: String) -> String {
         let plain = word.allSatisfy { ($0.isASCII && ($0.isLetter || $0.isNumber)) || "-_./:,".contains($0) }
-        return plain && !word.isEmpty ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
+        return plain && !word.isEmpty ? word : word.shellQuoted
     }
 }

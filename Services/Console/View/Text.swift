@@ -218,5 +218,5 @@ func shellWord(_ text: String) -> String {
         default: false
         }
     }
-    return isPlain && !text.isEmpty ? text : "'" + text.replacing("'", with: #"'\''"#) + "'"
+    return isPlain && !text.isEmpty ? text : text.shellQuoted
 }

@@ -45,4 +45,13 @@ import Testing
             #expect("a,\"b\"".csvField == "\"a,\"\"b\"\"\"")
         }
     }
+
+    @Test func `A link cannot make the command that the page shows run another one`() async throws {
+        try await RunningConsole.with { console in
+            let cookie = try await console.signedIn(role: "operator")
+            let reason = FormFields.encode("x'\u{301}; touch y; '\u{301}")
+            let page = try await console.get("/dead-letters/list?reason=\(reason)", cookie: cookie)
+            #expect(page.text.contains("--reason &#39;x&#39;\\&#39;&#39;\u{25CC}\u{301}; touch y; "))
+        }
+    }
 }

@@ -1,5 +1,6 @@
 import Commands
 import Foundation
+import Operations
 import Synchronization
 
 /// The answers so far, in a file of their own, so that an interrupted run goes on where it stopped.
@@ -104,8 +105,9 @@ final class AskProgress: Sendable {
             guard !field.utf8.contains(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) else {
                 throw AnswerFault("the answer has a line end in an id")
             }
-            let needsMarks = field.hasPrefix("#") || field.contains { $0 == "," || $0 == "\"" }
-            line.append(needsMarks ? "\"" + field.replacing("\"", with: "\"\"") + "\"" : field)
+            let scalars = field.unicodeScalars
+            let needsMarks = scalars.first == "#" || scalars.contains { $0 == "," || $0 == "\"" }
+            line.append(needsMarks ? field.quoted(by: "\"", within: "\"\"") : field)
         }
         return line.joined(separator: ",") + "\n"
     }

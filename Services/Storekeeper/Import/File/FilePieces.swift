@@ -1,5 +1,6 @@
 import Commands
 import Foundation
+import Operations
 
 /// The bytes of a file in pieces, decompressed where the file is compressed by gzip.
 struct FilePieces {
@@ -32,9 +33,8 @@ struct FilePieces {
     }
 
     private func decompress(_ body: (Data) throws -> Void) throws {
-        let quoted = "'" + path.replacing("'", with: #"'\''"#) + "'"
         // Closed in other children of this process, which could hold it open.
-        guard let output = popen("exec gzip --decompress --stdout < \(quoted) 2> /dev/null", "re") else {
+        guard let output = popen("exec gzip --decompress --stdout < \(path.shellQuoted) 2> /dev/null", "re") else {
             throw unusable()
         }
         var status: Int32?

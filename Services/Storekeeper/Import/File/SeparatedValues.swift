@@ -102,7 +102,12 @@ struct SeparatedValues {
         guard field.first == mark, field.count > 1, field.last == mark else {
             return String(decoding: field, as: UTF8.self)
         }
-        return String(decoding: field.dropFirst().dropLast(), as: UTF8.self).replacing("\"\"", with: "\"")
+        var (bytes, isFirst): ([UInt8], Bool) = ([], false)
+        for byte in field.dropFirst().dropLast() {
+            isFirst = byte == mark && !isFirst
+            if byte != mark || isFirst { bytes.append(byte) }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Whether the bytes of a record so far end within quotation marks. Those that open stand at the beginning of a field; doubled they

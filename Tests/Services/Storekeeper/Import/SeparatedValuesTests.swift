@@ -30,6 +30,8 @@ struct SeparatedValuesTests {
             try records("id,device,note\n1,5\" phone,a\n2,6\" phone,\"b\"\"c\"\n").dropFirst() == [
                 .init(line: 2, fields: ["1", "5\" phone", "a"]), .init(line: 3, fields: ["2", "6\" phone", "b\"c"]),
             ])
+        // To Swift a mark with a combining character is another character.
+        #expect(try records("id,note\n1,\"b\"\"\u{301}c\"\n").last?.fields == ["1", "b\"\u{301}c"])
     }
 
     @Test(arguments: [("a,b;c,d", 3), ("a;b", 2), ("a\tb\tc", 3), ("\"a,b,c\";d", 2), ("one", 1)])
