@@ -108,13 +108,15 @@ struct SearchScreen: Sendable {
         guard !clients.isEmpty else {
             return ([], "It may be an order number. Apple knows those; this console has no keys to ask.", command)
         }
-        var hits: [Hit] = []
+        var (hits, failure): ([Hit], String?) = ([], nil)
         for client in clients {
             let answer: OrderLookup
             do {
                 answer = try await client.lookUpOrder(order)
-            } catch {
-                return ([], "Apple could not be asked about the order: \(error)", command)
+            } catch let error where !(error is CancellationError) {
+                // The order may be of another app.
+                failure = failure ?? "Apple could not be asked about the order for \(client.app.bundleId): \(error)"
+                continue
             }
             for transaction in answer.transactions.compactMap(\.value) {
                 guard let id = transaction.originalTransactionId ?? transaction.transactionId else { continue }
@@ -127,7 +129,9 @@ struct SearchScreen: Sendable {
             }
         }
         return (
-            hits, hits.isEmpty ? "Apple knows no such order of these apps, or the ledger lacks its purchases." : nil,
+            hits,
+            hits.isEmpty
+                ? failure ?? "Apple knows no such order of these apps, or the ledger lacks its purchases." : nil,
             command
         )
     }

@@ -41,7 +41,8 @@ struct RunningConsole: Sendable {
     private let client: HTTPClient
 
     static func with<Value>(
-        proxies: Set<String> = [], provider: ProviderSettings? = nil, isolation: isolated (any Actor)? = #isolation,
+        proxies: Set<String> = [], provider: ProviderSettings? = nil, apple: APIClients? = nil,
+        isolation: isolated (any Actor)? = #isolation,
         _ body: (RunningConsole) async throws -> Value
     ) async throws -> Value {
         try await TestDatabase.use { configuration in
@@ -66,7 +67,7 @@ struct RunningConsole: Sendable {
                     reader: StatusReader(database: own, kafka: kafka, sample: 10), interval: .seconds(3600),
                     clock: clock),
                 insight: InsightReports(database: pool, patience: .seconds(60), now: clock.now),
-                trust: { .apple }, apple: nil, clock: clock, newId: { UUID() },
+                trust: { .apple }, apple: apple, clock: clock, newId: { UUID() },
                 newSecret: {
                     var text: [UInt8] = []
                     text += Base64.encode((0..<32).map { _ in UInt8.random(in: 0...255) }[...], .url)
