@@ -33,6 +33,8 @@ actor Sender: Service {
     private var finished: [WebhookAttempt] = []
     private var empty: [WebhookQueueStore.Claim] = []
     private var inFlight = 0
+    /// Endpoints with a test, or a notice, under way.
+    private var asked: Set<UUID> = []
     private var refreshAt: ContinuousClock.Instant = .now
     private var isWoken = false
     private var waiter: CheckedContinuation<Void, Never>?
@@ -199,7 +201,9 @@ actor Sender: Service {
         var (probes, open) = ([UUID](), [(id: UUID, isFailing: Bool)]())
         for (id, entry) in known.sorted(by: { $0.key.uuidString < $1.key.uuidString }) {
             let health = entry.health
-            let isDue = health.nextProbeAt <= moment && places.used(by: id) == 0
+            // One that answers may be busy for hours: its test and its notice wait for no quiet moment.
+            let isFree = places.used(by: id) == 0 || entry.endpoint.state == .active && !health.isFailing
+            let isDue = health.nextProbeAt <= moment && isFree && !asked.contains(id)
             if health.testRequestedAt != nil, isDue, entry.endpoint.state != .disabled {
                 tests.append(id)
             } else if health.notice != nil, !health.isFailing, isDue, entry.endpoint.state == .active,
@@ -281,6 +285,7 @@ actor Sender: Service {
         let endpoint = draft.endpoint
         places.take(1, for: endpoint)
         inFlight += 1
+        if delivery == nil { asked.insert(endpoint) }
         guard let entry = known[endpoint] else { return end(draft) }
         let connection =
             connections[endpoint] ?? EndpointConnection(to: entry.endpoint.url, settings, resolver: resolver)
@@ -310,6 +315,7 @@ actor Sender: Service {
 
     private func end(_ attempt: WebhookAttempt) {
         inFlight -= 1
+        if case .delivery = attempt.subject {} else { asked.remove(attempt.endpoint) }
         finished.append(attempt)
         wake()
     }

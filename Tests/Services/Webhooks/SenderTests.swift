@@ -186,6 +186,29 @@ import WebhookDelivery
         }
     }
 
+    @Test func `A test waits for no quiet moment of a busy receiver`() async throws {
+        let (tested, test) = AsyncStream<Void>.makeStream()
+        // The event is answered when the operator's test has come.
+        try await HookReceiver.listening(answering: { number, request in
+            if request.isTest, number > 1 { test.finish() }
+            if !request.isTest { for await _ in tested {} }
+            return .init()
+        }) { receiver, port in
+            try await Self.with(receiver, port: port) { bench in
+                try await bench.drain()
+                _ = try await bench.enqueue(["a"])
+                try await bench.sender.refresh()
+                #expect(try await bench.sender.turn() == 1)
+                bench.clock.advance(by: 1)
+                #expect(try await bench.store.requestTest(bench.endpoint.id, at: bench.clock.now, audit: Self.audit))
+                try await bench.drain()
+                #expect(receiver.all.map(\.isTest).filter { $0 }.count == 2 && receiver.all.count == 3)
+                let log = WebhookLog(bench.connection)
+                #expect(try await log.deliveries(of: bench.endpoint.id, limit: 9).map(\.state) == [.delivered])
+            }
+        }
+    }
+
     @Test func `A replay has the same id and says that it is one`() async throws {
         try await HookReceiver.listening { receiver, port in
             try await Self.with(receiver, port: port) { bench in
