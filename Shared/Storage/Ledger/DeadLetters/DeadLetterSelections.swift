@@ -70,7 +70,7 @@ package struct DeadLetterSelections: Sendable {
     ) async throws -> Bool {
         try await connection.transaction { transaction in
             guard let row = try transaction.execute(Self.dismiss, id, now, person, note).first else { return false }
-            let deadLetters = try row.value("letters", as: String.self).split(separator: " ").map(String.init)
+            let deadLetters = try row.value("dead_letters", as: String.self).split(separator: " ").map(String.init)
             try transaction.commit(after: [
                 OperatorActionStore.command(recording: audit(try row.value("cluster"), deadLetters))
             ])
@@ -92,7 +92,7 @@ package struct DeadLetterSelections: Sendable {
         Selection(
             id: try row.value("id"), createdAt: try row.value("created_at"), createdBy: try row.value("created_by"),
             cluster: try row.value("cluster"),
-            deadLetters: try row.value("letters", as: String.self).split(separator: " ").map(String.init),
+            deadLetters: try row.value("dead_letters", as: String.self).split(separator: " ").map(String.init),
             known: try row.value("known"), criteria: try row.value("criteria"), command: try row.value("command"),
             action: try row.optional("action").flatMap(Action.init), requestedAt: try row.optional("requested_at"),
             requestedBy: try row.optional("requested_by"), note: try row.optional("note"),
@@ -103,8 +103,8 @@ package struct DeadLetterSelections: Sendable {
     static let statements = [freeze, find, request, dismiss, claim, settle]
 
     private static let columns = """
-        id, created_at, created_by, cluster, array_to_string(letters, ' ') as letters, known, criteria, command, action,
-            requested_at, requested_by, note, finished_at, sent, error
+        id, created_at, created_by, cluster, array_to_string(dead_letters, ' ') as dead_letters, known, criteria,
+            command, action, requested_at, requested_by, note, finished_at, sent, error
         """
 
     private static let freeze = Statement(
@@ -123,7 +123,7 @@ package struct DeadLetterSelections: Sendable {
                 order by rejected_at desc
                 limit $11::bigint
             )
-            insert into console_selection (id, created_at, created_by, criteria, command, cluster, letters, known)
+            insert into console_selection (id, created_at, created_by, criteria, command, cluster, dead_letters, known)
             select $6::uuid, $7::timestamptz, $8::text, $9::text, $10::text, coalesce(min(chosen.cluster), ''),
                 coalesce(
                     array_agg(kafka_partition || '/' || kafka_offset order by kafka_partition, kafka_offset), '{}'),
@@ -140,7 +140,7 @@ package struct DeadLetterSelections: Sendable {
         """
         update console_selection
         set requested_at = $2::timestamptz, action = 'replay', requested_by = $3::text, note = $4::text
-        where id = $1::uuid and requested_at is null and cardinality(letters) > 0
+        where id = $1::uuid and requested_at is null and cardinality(dead_letters) > 0
         """)
 
     private static let dismiss = Statement(
@@ -149,8 +149,8 @@ package struct DeadLetterSelections: Sendable {
         update console_selection
         set requested_at = $2::timestamptz, finished_at = $2::timestamptz, action = 'dismiss', requested_by = $3::text,
             note = $4::text
-        where id = $1::uuid and requested_at is null and cardinality(letters) > 0
-        returning cluster, array_to_string(letters, ' ') as letters
+        where id = $1::uuid and requested_at is null and cardinality(dead_letters) > 0
+        returning cluster, array_to_string(dead_letters, ' ') as dead_letters
         """)
 
     private static let claim = Statement(

@@ -35,7 +35,7 @@ create table console_selection (
     id uuid primary key,
     created_by text not null,
     cluster text not null,
-    letters text[] not null, -- partition/offset in the dead-letter topic
+    dead_letters text[] not null, -- partition/offset in the dead-letter topic
     criteria text not null, -- in words, as they were selected
     command text not null, -- the same by hand
     action text check (action in ('replay', 'dismiss')),
