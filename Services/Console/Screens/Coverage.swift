@@ -194,7 +194,7 @@ struct CoverageScreens: Sendable {
 
     /// A day, 2026-03-01.
     static func date(_ text: String) -> Date? {
-        try? Date(text, strategy: Date.ISO8601FormatStyle().year().month().day())
+        Date.given(text).flatMap { $0.day == text ? $0 : nil }
     }
 
     // MARK: -

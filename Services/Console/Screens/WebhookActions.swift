@@ -86,18 +86,14 @@ struct WebhookActions: Sendable {
             }
             return .one(number)
         }
-        guard let start = from.flatMap(time), let end = to.map(time) ?? now, start < end else {
+        // The page of the plan has the end to the second.
+        let last = Date(timeIntervalSince1970: now.timeIntervalSince1970.rounded(.down))
+        guard let start = from.flatMap(Date.given), let end = to.map(Date.given) ?? last, start < min(end, last) else {
             throw Fault(
-                422, "Nothing was done: the times are none, or in the wrong order.",
+                422, "Nothing was done: the times are none, still to come, or in the wrong order.",
                 "Give them as 2026-03-01 or 2026-03-01T12:00:00Z.", field: "from")
         }
-        return .time(start..<min(end, now))
-    }
-
-    /// A day, or a moment.
-    private static func time(_ text: String) -> Date? {
-        CoverageScreens.date(text) ?? (try? Date(text, strategy: .iso8601))
-            ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+        return .time(start..<min(end, last))
     }
 
     // MARK: Forms

@@ -212,7 +212,7 @@ struct WebhooksReplay: Subcommand {
     private func selection(now: Date) throws -> WebhookReplayStore.Selection {
         if let sequence { return .one(sequence) }
         if let purchase { return .purchase(purchase) }
-        let range = try DateRange(from: from, to: to, now: now)
+        let range = try DateRange(from: from, to: to ?? .at(now), now: now)
         return .time((range.from ?? .distantPast)..<(range.to ?? now))
     }
 }

@@ -90,6 +90,7 @@ import WebhookDelivery
             let fields = ["token": token, "reason": "ticket 812"]
             for bad in [
                 [:], ["sequence": "1", "purchase": "2"], ["sequence": "x"], ["from": "x"], ["to": "2025-01-01"],
+                ["from": "2999-01-01"], ["from": "2999-01-01", "to": "2999-01-02"],
             ] {
                 let answer = try await console.post("\(path)/replay", cookie: cookie, fields.merging(bad) { $1 })
                 #expect(answer.status == 422, "\(bad)")
@@ -106,6 +107,17 @@ import WebhookDelivery
             #expect(
                 planned.status == 200 && planned.field("to")?.isEmpty == false,
                 "the end of the time is that of the count")
+            let all = try await console.post(
+                "\(path)/replay", cookie: cookie,
+                time.merging(["to": try #require(planned.field("to")), "unknown": "yes"]) { $1 })
+            #expect(all.status == 303, "\(all.text)")
+            let nothing = try await console.post(
+                "\(path)/replay", cookie: cookie,
+                fields.merging(["from": "2025-12-06T05:46:30Z", "to": "2025-12-06T05:46:40Z"]) { $1 })
+            #expect(nothing.status == 409, "a moment is not its day")
+            let impossible = try await console.post(
+                "\(path)/replay", cookie: cookie, fields.merging(["from": "2025-02-31"]) { $1 })
+            #expect(impossible.status == 422, "a day that is not on the calendar")
             let none = try await console.post(
                 "\(path)/replay", cookie: cookie, fields.merging(["purchase": "none"]) { $1 })
             #expect(none.status == 409)

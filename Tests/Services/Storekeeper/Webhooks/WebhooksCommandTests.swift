@@ -118,6 +118,8 @@ import WebhookDelivery
             let none = await run("replay", created.endpoint, "--sequence", "5", "--yes")
             #expect(none.code == 1 && none.errorOutput.contains("no such change"))
             #expect(await run("replay", created.endpoint).code == 64)
+            let later = await run("replay", created.endpoint, "--from", "2999-01-01", "--yes")
+            #expect(later.code == 64 && later.errorOutput.contains("is not after --from"))
             #expect(await run("deliveries", created.endpoint).text == "There is no such delivery.")
             #expect(await run("remove", created.endpoint).code == 0)
             let gone = await run("show", created.endpoint)
