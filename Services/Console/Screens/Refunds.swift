@@ -140,7 +140,7 @@ struct RefundScreens: Sendable {
 
     private static func position(_ request: ConsoleRequest) -> (requestedAt: Date, transactionId: String)? {
         guard let before = request.text("before").flatMap({ Int64($0) }), let id = request.text("after"),
-            abs(before) < 1 << 50
+            (0...Int64(1) << 50).contains(before)
         else { return nil }
         return (Date(milliseconds: before), id)
     }
