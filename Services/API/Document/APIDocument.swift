@@ -16,7 +16,9 @@ struct APIDocument: Sendable {
     private static let standardBodyLimit = 64 << 10
 
     /// The document of this build, with its version as `info.version`.
-    static func embedded() throws -> APIDocument {
+    static func embedded() throws -> APIDocument { try read.get() }
+
+    private static let read = Result {
         let text = String(decoding: PackageResources.openapi_json, as: UTF8.self)
         let versioned = text.replacing(
             #""version": "0.0.0""#, with: #""version": "\#(BuildInformation.version)""#, maxReplacements: 1)

@@ -143,7 +143,7 @@ import Testing
             let rejection = Migrator.Failure.otherSchema(1, found: "ledger", known: "pipeline")
             await #expect(throws: rejection) { try await Migrator(connection).migrate() }
             await #expect(throws: rejection) { try await Migrator(connection).check() }
-            #expect(rejection.description.contains("Start over"))
+            #expect(rejection.description.contains("start over"))
         }
     }
 
