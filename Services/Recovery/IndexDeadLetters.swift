@@ -78,7 +78,7 @@ struct StoreDeadLetterIndex: Settlement {
     let connection: WorkerConnection
 
     func settle(_ processed: ProcessedBatch<IndexDeadLetters>) async throws -> Settled {
-        try await connection.producer.send(connection.rejections.records(of: processed))
+        try await connection.deadLetters.write(processed)
         _ = try await rejected.record(processed.forwarded.map(\.output))
         return try await connection.consumer.commit(processed)
     }

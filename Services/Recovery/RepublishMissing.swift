@@ -30,8 +30,8 @@ struct RepublishMissing: Settlement {
                             traceparent: tracing.traceparent(below: record))))
             }
         }
-        let unreadable = connection.rejections.records(of: processed) + deadLetters(processed, at: time)
-        try await connection.producer.send(missing + unreadable)
+        try await connection.deadLetters.write(processed)
+        try await connection.producer.send(missing + deadLetters(processed, at: time))
         let attempts = pages.flatMap(\.attempts)
         try await items.record(pages.map { $0.seen(at: time) }, attempts: attempts)
         count(pages, attempts)

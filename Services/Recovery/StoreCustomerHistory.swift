@@ -32,9 +32,9 @@ struct StoreCustomerHistory: Settlement {
                         request: request, pause: pause.length, reason: pause.reason.storable, postponedAt: time))
             }
         }
+        try await connection.deadLetters.write(processed)
         try await connection.producer.send(
-            received.map { connection.seal.sealed(ProducerRecord(Topics.received, $0)) }
-                + connection.rejections.records(of: processed))
+            received.map { connection.seal.sealed(ProducerRecord(Topics.received, $0)) })
         try await answers.record(answered, attempts: attempts, postponed: postponed)
         for answer in answered { Metric.recoveryRequests.counter(answer.outcome).increment() }
         Metric.recoveryRequests.counter("postponed").increment(by: postponed.count)

@@ -18,7 +18,7 @@ struct Apply: Settlement {
 
     func settle(_ processed: ProcessedBatch<Update>) async throws -> Settled {
         // Dead letters are published before the offsets move, so that no record is lost.
-        try await connection.producer.send(connection.rejections.records(of: processed))
+        try await connection.deadLetters.write(processed)
         let moves = try await positions.moves(for: processed.spans)
         let recordedAt = now()
         let entries = processed.forwarded.map(\.output)

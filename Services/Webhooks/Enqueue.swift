@@ -36,7 +36,7 @@ struct EnqueueSettlement: Settlement {
 
     func settle(_ processed: ProcessedBatch<Enqueue>) async throws -> Settled {
         // Dead letters are published before the offsets move, so that no record is lost.
-        try await connection.producer.send(connection.rejections.records(of: processed))
+        try await connection.deadLetters.write(processed)
         let moves = try await positions.moves(for: processed.spans)
         switch try await queue.enqueue(processed.forwarded.map(\.output), moving: moves, at: now()) {
         case .fenced:

@@ -23,7 +23,7 @@ struct StoreHeartbeats: Settlement {
     let connection: WorkerConnection
 
     func settle(_ processed: ProcessedBatch<ReadHeartbeats>) async throws -> Settled {
-        try await connection.producer.send(connection.rejections.records(of: processed))
+        try await connection.deadLetters.write(processed)
         try await heartbeats.record(processed.forwarded.map(\.output))
         return try await connection.consumer.commit(processed)
     }

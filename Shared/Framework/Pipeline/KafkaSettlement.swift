@@ -53,12 +53,7 @@ public actor KafkaSettlement<S: Stage>: Settlement where S.Output: TopicMessage 
                 identity: .init(input: $0.record.position, isDeadLetter: false),
                 record: seal.sealed(ProducerRecord(output, $0.output)))
         }
-            + rejections.deadLetters(of: processed).map {
-                StageOutput(
-                    identity: .init(input: $0.position, isDeadLetter: true),
-                    record: ProducerRecord(rejections.topic, $0)
-                )
-            }
+            + rejections.outputs(of: processed)
             + processed.deferred.map { record in
                 guard let waiting else { preconditionFailure("a stage that defers records needs a topic for them") }
                 return StageOutput(
@@ -81,9 +76,9 @@ extension Consumer {
     }
 }
 
-/// Writes a stage's rejections to the dead letters.
-public struct Rejections: Sendable {
-    let topic: Topic<DeadLetter>
+/// Creates the dead letters of a stage.
+struct Rejections: Sendable {
+    private let topic: Topic<DeadLetter>
     private let stage: ServiceName
     private let build: String
     private let now: @Sendable () -> Date
@@ -93,7 +88,7 @@ public struct Rejections: Sendable {
     ///   - stage: named in each dead letter.
     ///   - build: the version of this build.
     ///   - now: the clock.
-    public init(
+    init(
         to topic: Topic<DeadLetter>, stage: ServiceName, build: String, now: @escaping @Sendable () -> Date
     ) {
         self.topic = topic
@@ -103,12 +98,11 @@ public struct Rejections: Sendable {
     }
 
     /// The dead letters of a batch.
-    public func records<S: Stage>(of processed: ProcessedBatch<S>) -> [ProducerRecord] {
-        deadLetters(of: processed).map { ProducerRecord(topic, $0) }
-    }
-
-    func deadLetters<S: Stage>(of processed: ProcessedBatch<S>) -> [DeadLetter] {
-        processed.deadLetters(stage: stage.name, at: now(), build: build)
+    func outputs<S: Stage>(of processed: ProcessedBatch<S>) -> [StageOutput] {
+        processed.deadLetters(stage: stage.name, at: now(), build: build).map {
+            StageOutput(
+                identity: .init(input: $0.position, isDeadLetter: true), record: ProducerRecord(topic, $0))
+        }
     }
 }
 

@@ -13,7 +13,9 @@ public struct WorkerConnection: Sendable {
     /// Writes outputs and dead letters.
     public var producer: Producer { producerService.producer }
     /// Creates the service's dead letters.
-    public let rejections: Rejections
+    let rejections: Rejections
+    /// Writes them, for a settlement whose effects are not in Kafka.
+    public let deadLetters: DeadLetterWriter
     /// Added to what the service writes, and required of what it reads.
     public let seal: RecordSeal
     private let producerService: ProducerService
@@ -61,6 +63,7 @@ public struct WorkerConnection: Sendable {
         self.route = route
         now = context.clock.now
         logger = context.logger
+        deadLetters = DeadLetterWriter(of: consumer, to: self.producerService.producer, rejections)
         if !seal.isOn, route.isSealed {
             logger.warning(
                 "STOREKEEPER_RECORD_KEYS_FILE is not set: every user who can write to Kafka can write state",

@@ -61,6 +61,17 @@ import Testing
         #expect(try await harness.end(of: Topics.rejected.name) == 20)
     }
 
+    @Test func `Worker writes a dead letter once, however often a database is away after it`() async throws {
+        let harness = try await WorkerHarness()
+        try await harness.write(["x"])
+        let outage = Outage.Count(3)
+        try await harness.whileWorking(Even(), settlingBy: { Storing(connection: $0, left: outage) }) {
+            try await harness.drained()
+        }
+        #expect(outage.withLock { $0 } == 0)
+        #expect(try await harness.end(of: Topics.rejected.name) == 1)
+    }
+
     @Test func `Worker waits two seconds at most while its topic is missing, however often it has failed`() async throws
     {
         let source = MissingTopic(turns: 40)
@@ -231,6 +242,23 @@ private struct Outage: Stage {
     }
 }
 
+/// Has its effects in a database that is away so many times.
+private struct Storing: Settlement {
+    let connection: WorkerConnection
+    let left: Outage.Count
+
+    func settle(_ processed: ProcessedBatch<Even>) async throws -> Settled {
+        try await connection.deadLetters.write(processed)
+        let isAway = left.withLock { left in
+            guard left > 0 else { return false }
+            left -= 1
+            return true
+        }
+        if isAway { throw Outage.Away() }
+        return try await connection.consumer.commit(processed)
+    }
+}
+
 /// A broker, a topic to read, a topic to write, and the parts of a worker between them.
 private struct WorkerHarness {
     struct Variables: WorkerVariables {
@@ -277,9 +305,16 @@ private struct WorkerHarness {
     func whileWorking<S: Stage, Value: Sendable>(
         _ stage: S, _ body: @Sendable () async throws -> Value
     ) async throws -> Value where S.Input == Even.Text, S.Output == Even.Text {
+        try await whileWorking(
+            stage, settlingBy: { KafkaSettlement<S>($0, to: output, deferringTo: Topics.deferred.route) }, body)
+    }
+
+    func whileWorking<S: Stage, Value: Sendable>(
+        _ stage: S, settlingBy settlement: (WorkerConnection) -> any Settlement<S>,
+        _ body: @Sendable () async throws -> Value
+    ) async throws -> Value where S.Input == Even.Text {
         let connection = try await WorkerConnection(context, stage: .verifier, reading: input.route, of: Topics.plan)
-        let parts = connection.services(
-            running: stage, settlement: KafkaSettlement(connection, to: output, deferringTo: Topics.deferred.route))
+        let parts = connection.services(running: stage, settlement: settlement(connection))
         let group = ServiceGroup(configuration: .init(services: parts.map { .init(service: $0) }, logger: logger))
         async let running: Void = group.run()
         let value: Value
