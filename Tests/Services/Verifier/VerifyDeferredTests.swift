@@ -6,6 +6,7 @@ import Pipeline
 import Records
 import Signatures
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import AppStoreSamples
@@ -32,6 +33,28 @@ import Testing
         let slow = VerifyDeferred(verify: stage, share: 1, clock: ContinuousClock(), instant: { .now })
         let rejected = try await slow.process(forged.map(Self.delivery))
         #expect(Set(Self.outcomes(rejected)) == ["chain-untrusted"])
+    }
+
+    @Test func `Slower lane pauses by its share, and never so long that its group gives its partitions away`()
+        async throws
+    {
+        let verifier = try ForgeryMaterial(now: Self.now).verifier()
+        let time = Mutex(ContinuousClock.now)
+        let clock = SkippingClock()
+        for duration in [Duration.milliseconds(100), .seconds(10)] {
+            let slow = VerifyDeferred(
+                verify: Verify(verifier: { verifier }, now: { Self.now }, cores: 1), share: 0.01, clock: clock,
+                instant: {
+                    time.withLock { time in
+                        defer { time += duration }
+                        return time
+                    }
+                })
+            _ = try await slow.process([])
+        }
+        #expect(clock.sleeps.count == 2)
+        #expect(clock.sleeps[0] > .milliseconds(9800) && clock.sleeps[0] < .seconds(10))
+        #expect(clock.sleeps[1] == .seconds(20))
     }
 
     @Test func `Deferred record keeps its bytes and headers, and says nothing about this release`() async throws {
