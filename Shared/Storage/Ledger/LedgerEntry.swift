@@ -68,6 +68,7 @@ extension LedgerEntry {
             ("originalTransactionId", event?.key.originalTransactionId), ("bundleId", event?.bundleId),
             ("transactionId", event?.transaction?.transactionId), ("productId", event?.transaction?.productId),
             ("productId", event?.renewal?.productId), ("appTransactionId", event?.transaction?.appTransactionId),
+            ("previousOriginalTransactionId", event?.transaction?.previousOriginalTransactionId),
         ]
         for (name, text) in keys {
             guard let count = text?.utf8.count, count > Self.longestKey else { continue }

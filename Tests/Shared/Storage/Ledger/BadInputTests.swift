@@ -105,6 +105,7 @@ import Testing
         let changes: [(inout LedgerEntry) -> Void] = [
             { $0.originalTransactionId = String(repeating: "7", count: 1_000_000) },
             { $0.event?.transaction?.appTransactionId = String(repeating: "a", count: 513) },
+            { $0.event?.transaction?.previousOriginalTransactionId = String(repeating: "7", count: 513) },
             { $0.notificationType = String(repeating: "A", count: 1_000_000) },
             { $0.notificationType = "A\0B" },
             { $0.decodedPayload = "{\"a\":\"\0\"}" },
