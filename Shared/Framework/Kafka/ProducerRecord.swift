@@ -9,7 +9,7 @@ public struct ProducerRecord: Sendable, Hashable {
     public var topic: String
     /// Nil and empty are different: nil spreads over all partitions, empty goes to one.
     public var key: [UInt8]?
-    /// At most `message.max.bytes` (1 MB) with key and headers, before compression.
+    /// At most `message.max.bytes` (2 MB) with key and headers, before compression.
     public var value: [UInt8]
     /// Written in this order; names may repeat.
     public var headers: [RecordHeader]

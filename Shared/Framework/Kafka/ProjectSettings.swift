@@ -19,6 +19,9 @@ enum ProjectSettings {
         "compression.type": "zstd",
         // A worker sends its turn's records together anyway: a wait would only be added to the latency, at each stage.
         "linger.ms": "0",
+        // What was read can be written again, to a waiting topic with a few headers more: the default of a million bytes is less than
+        // other clients and the brokers' own default allow. Compressed it is smaller.
+        "message.max.bytes": "2000000",
         // The default of 1 GiB would be the whole container; this many bytes fill in the seconds of a broker's failover.
         "queue.buffering.max.kbytes": "131072",
     ]

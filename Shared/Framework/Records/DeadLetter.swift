@@ -2,7 +2,8 @@ import struct Foundation.Date
 
 /// A record that a stage rejected: its key, value and headers unchanged, with the rejection beside them.
 public struct DeadLetter: TopicMessage, Hashable {
-    /// The record as it was read. Its own dead-letter headers, if it had any, come before the new ones.
+    /// The record as it was read; the beginning of one that is too large. Its own dead-letter headers, if it had any, come before the
+    /// new ones.
     public var original: WireRecord
     /// The stage that rejected it.
     public var stage: String
@@ -23,15 +24,25 @@ public struct DeadLetter: TopicMessage, Hashable {
         original: WireRecord, stage: String, reason: String, message: String, position: LogPosition, rejectedAt: Date,
         attempts: Int, build: String
     ) {
-        self.original = original
+        let size = original.byteCount
+        if size > Self.longestOriginal {
+            self.original = original.beginning
+            self.message = Self.cut("of its \(size) bytes this is the beginning; \(message)")
+        } else {
+            self.original = original
+            self.message = Self.cut(message)
+        }
         self.stage = stage
         self.reason = reason
-        self.message = Self.cut(message)
         self.position = position
         self.rejectedAt = rejectedAt
         self.attempts = attempts
         self.build = build
     }
+
+    /// Bytes. Brokers take a megabyte by default, with the headers that ``record()`` appends; a larger dead letter would never be
+    /// written, and its stage would try for ever. Any client that may write to a topic can compress a record of any size.
+    static let longestOriginal = 990_000
 
     /// The number of headers that ``record()`` appends.
     private static let ownHeaders = 9
@@ -88,5 +99,19 @@ public struct DeadLetter: TopicMessage, Hashable {
             cut.append(character)
         }
         return cut
+    }
+}
+
+extension WireRecord {
+    /// Bytes of key, value and headers, each header with its two lengths.
+    fileprivate var byteCount: Int {
+        headers.reduce((key?.count ?? 0) + value.count) { $0 + $1.name.utf8.count + $1.value.count + 10 }
+    }
+
+    /// Enough to see what it is: a kilobyte of the value, and the headers as our services write them.
+    fileprivate var beginning: WireRecord {
+        WireRecord(
+            key: key.flatMap { $0.count <= 1024 ? $0 : nil }, value: Array(value.prefix(1024)),
+            headers: Array(headers.filter { $0.name.utf8.count + $0.value.count <= 1024 }.prefix(32)))
     }
 }

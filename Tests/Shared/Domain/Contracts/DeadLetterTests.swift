@@ -23,6 +23,22 @@ import Testing
         #expect(message == String(repeating: "é", count: 256))
     }
 
+    @Test(arguments: [true, false])
+    func `DeadLetter of a record that is too large for Kafka holds its beginning, and says so`(isValue: Bool) throws {
+        let bytes = [UInt8](repeating: UInt8(ascii: "a"), count: 1_048_000)
+        let small = WireHeader("source", "webhook")
+        let original = WireRecord(
+            key: [7], value: isValue ? bytes : [1], headers: [small] + (isValue ? [] : [WireHeader("large", bytes)]))
+        let record = Self.deadLetter(of: original, message: "not a JWS").record()
+        let size = record.headers.reduce(record.value.count) { $0 + $1.name.utf8.count + $1.value.count }
+        #expect(size < 10_000)
+        let read = try DeadLetter(record)
+        #expect(read.original.key == [7] && read.original.headers == [small])
+        #expect(read.original.value == (isValue ? Array(bytes.prefix(1024)) : [1]))
+        #expect(read.message.hasPrefix("of its 1048"), "\(read.message)")
+        #expect(read.message.hasSuffix("this is the beginning; not a JWS"))
+    }
+
     @Test func `DeadLetter needs dead-letter headers`() {
         #expect(throws: ContractFault.missing(Headers.deadLetterTopic)) { try DeadLetter(WireRecord(value: [])) }
     }
