@@ -9,6 +9,9 @@ import Synchronization
 /// Any client can post a captured payload thousands of times a second. A number of repeats a second is verified as any other
 /// record, since Apple repeats notifications too. Beyond it, a repeat of what was passed on is dropped: the first one is
 /// passed on for certain, because its position in Kafka moves on only after that. A repeat of what was rejected is decided in the slower lane.
+///
+/// Nothing is remembered once partitions are revoked. After an outage in which no batch was settled, two verifiers may swap
+/// the partitions with a payload and its repeat: each would drop what it has now for what the other is to pass on.
 final class RepeatedPayloads: Sendable {
     /// Repeats verified per second, and at once: more than Apple repeats.
     static let perSecond = 100
@@ -30,8 +33,19 @@ final class RepeatedPayloads: Sendable {
 
     private let budget: ChainBudget
     private let firsts = Mutex(BoundedTable<[UInt8], First>(capacity: capacity))
+    private let revocations = Mutex(0)
 
     init(budget: ChainBudget) { self.budget = budget }
+
+    /// Called before each batch.
+    /// - Parameter revocations: how often partitions were revoked from this verifier.
+    func forget(ifRevokedSince revocations: Int) {
+        let isNew = self.revocations.withLock { known in
+            defer { known = revocations }
+            return known != revocations
+        }
+        if isNew { firsts.withLock { $0 = BoundedTable(capacity: Self.capacity) } }
+    }
 
     func sorted(_ deliveries: [Delivery<ReceivedNotification>], digests: [[UInt8]?]) -> Sorted {
         firsts.withLock { firsts in

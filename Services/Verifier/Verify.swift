@@ -25,6 +25,8 @@ struct Verify: Stage {
     var unknownApp: @Sendable (_ bundleId: String) -> Void = { _ in }
     /// In hard mode: checks certificates that were never checked. Nil in the other modes.
     var settleRevocation: (@Sendable () async -> Void)?
+    /// How often partitions were revoked from this verifier.
+    var revocations: @Sendable () async -> Int = { 0 }
 
     private struct Finding: Sendable {
         let result: StageResult<VerifiedNotification, VerifyReason>
@@ -35,6 +37,7 @@ struct Verify: Stage {
         _ deliveries: [Delivery<ReceivedNotification>]
     ) async throws -> [StageResult<VerifiedNotification, VerifyReason>] {
         guard let repeats else { return try await results(deliveries) }
+        repeats.forget(ifRevokedSince: await revocations())
         let sorted = repeats.sorted(deliveries, digests: await deliveries.concurrentMap(cores: cores, Self.digest))
         let results = try await results(sorted.indices.map { deliveries[$0] })
         repeats.note(results, of: sorted)

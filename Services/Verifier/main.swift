@@ -32,7 +32,7 @@ await ServiceProcess(
         repeats: RepeatedPayloads(budget: budget(RepeatedPayloads.perSecond)),
         version1: HourlyQuota(now: context.clock.now),
         cores: settings.usableCores,
-        unknownApp: unknownApps.notice)
+        unknownApp: unknownApps.notice, revocations: { await connection.revocations })
     if settings.revocation != .off {
         let watch = RevocationWatch(
             register: revocations, chains: { trusted.verifier.provenChains }, client: ResponderClient(),

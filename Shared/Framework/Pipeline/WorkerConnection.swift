@@ -72,6 +72,9 @@ public struct WorkerConnection: Sendable {
         try await consumer.subscribe(to: [route.name])
     }
 
+    /// How often partitions were revoked since the start: what is remembered about records in them is another member's now.
+    public var revocations: Int { get async { await consumer.revocations } }
+
     /// The services of the process, in the order of their dependencies.
     /// - Parameter starting: where a partition is read from; nil is the group's committed position.
     public func services<S: Stage>(

@@ -3,6 +3,7 @@ import Contracts
 import Foundation
 import Pipeline
 import Records
+import Synchronization
 import Testing
 
 @testable import Verifier
@@ -23,6 +24,21 @@ import Testing
         #expect(try await Self.outcomes(stage, [all[0], all[1]]) == ["forwarded", "repeated"])
         let other = try VerifyTests.signedPayload(by: VerifyTests.authority.get())
         #expect(try await Self.outcomes(stage, [Self.delivery(other, offset: 7)]) == ["forwarded"])
+    }
+
+    @Test func `Verifiers that swap partitions after an outage both pass on a payload and its repeat`() async throws {
+        let signedPayload = try VerifyTests.signedPayload(by: VerifyTests.authority.get())
+        let both = [Self.delivery(signedPayload, offset: 0), Self.delivery(signedPayload, offset: 9)]
+        for (own, others) in [(both[0], both[1]), (both[1], both[0])] {
+            let revocations = Mutex(0)
+            var stage = try Self.stage(repeats: 0)
+            stage.revocations = { revocations.withLock(\.self) }
+            // Kafka took no output, and the position did not move.
+            #expect(try await Self.outcomes(stage, [own]) == ["forwarded"])
+            #expect(try await Self.outcomes(stage, [own, others]) == ["forwarded", "repeated"])
+            revocations.withLock { $0 += 1 }
+            #expect(try await Self.outcomes(stage, [others]) == ["forwarded"])
+        }
     }
 
     @Test func `Verifier passes what recovery puts back, however often it was posted`() async throws {
