@@ -18,7 +18,7 @@ public actor Consumer {
         case error
     }
 
-    /// Bytes of values after which a turn takes no further record. A worker holds its records several times, as read, decoded and
+    /// Bytes of keys, values and headers after which a turn takes no further record. A worker holds its records several times, as read, decoded and
     /// encoded, and 500 records of a megabyte would be more than its container has.
     public static let turnBytes = 4 << 20
 
@@ -78,7 +78,7 @@ public actor Consumer {
                 break
             }
             if case .record(let record) = occurrence {
-                bytes += record.value.count
+                bytes += record.byteCount
                 records.append(record)
                 lastError = nil
             } else if let event = event(of: occurrence) {

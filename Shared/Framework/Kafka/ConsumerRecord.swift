@@ -33,4 +33,9 @@ public struct ConsumerRecord: Sendable, Hashable {
 
     /// The partition of the record.
     public var topicPartition: TopicPartition { TopicPartition(topic: topic, partition: partition) }
+
+    /// Bytes of key, value and headers.
+    var byteCount: Int {
+        headers.reduce((key?.count ?? 0) + value.count) { $0 + $1.name.utf8.count + $1.value.count }
+    }
 }

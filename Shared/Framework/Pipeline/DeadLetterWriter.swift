@@ -21,8 +21,7 @@ public actor DeadLetterWriter {
     /// - Throws: `KafkaError`, `CancellationError`.
     public func write<S: Stage>(_ processed: ProcessedBatch<S>) async throws {
         // A batch begins behind what is settled.
-        delivered.settled(
-            processed.spans.map { Span(partition: $0.partition, first: $0.first, next: $0.first) })
+        delivered.settled(processed.spans.map { Span(partition: $0.partition, first: $0.first, next: $0.first) })
         let outputs = rejections.outputs(of: processed)
         guard !outputs.isEmpty else { return }
         let pending = delivered.pending(of: outputs, revocations: await consumer.revocations)

@@ -42,7 +42,8 @@ extension KafkaSource {
         let committed = try await consumer.committed(partitions)
         var backlog = StallDetector.Backlog(topic: topic, partitions: 0, records: 0, settledByGroup: 0)
         for (position, (low, high)) in zip(committed, try await consumer.watermarks(partitions)) {
-            let settled = max(position?.offset ?? low, low)
+            // Any client may have committed any offset, and sums of them overflow.
+            let settled = min(max(position?.offset ?? low, low), high)
             backlog.settledByGroup = (backlog.settledByGroup ?? 0) + settled
             guard high > settled else { continue }
             backlog.partitions += 1

@@ -83,7 +83,9 @@ extension PositionEvidence {
             guard pair.count == 2 else { continue }
             if pair[0] == Self.restarted, let milliseconds = Int64(pair[1]) {
                 restartedAt = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
-            } else if let offset = Int64(pair[0]), let digest = UInt64(pair[1], radix: 16) {
+            } else if let offset = Int64(pair[0]), (0..<Int64.max).contains(offset),
+                let digest = UInt64(pair[1], radix: 16)
+            {
                 records.append(Record(offset: offset, digest: digest))
             }
         }

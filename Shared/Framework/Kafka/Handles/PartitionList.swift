@@ -11,10 +11,13 @@ final class PartitionList {
             guard let element = rd_kafka_topic_partition_list_add(pointer, position.topic, position.partition)
             else { continue }
             element.pointee.offset = position.offset
-            guard let metadata = position.metadata, let copy = strdup(metadata) else { continue }
+            // Not as a C string: another client may have committed a NUL, and the size counts what is behind it.
+            let metadata = Array((position.metadata ?? "").utf8)
+            guard !metadata.isEmpty, let copy = malloc(metadata.count) else { continue }
+            copy.copyMemory(from: metadata, byteCount: metadata.count)
             // The list frees it with `free`.
-            element.pointee.metadata = UnsafeMutableRawPointer(copy)
-            element.pointee.metadata_size = metadata.utf8.count
+            element.pointee.metadata = copy
+            element.pointee.metadata_size = metadata.count
         }
     }
 

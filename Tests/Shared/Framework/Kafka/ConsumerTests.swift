@@ -26,7 +26,8 @@ import Testing
         #expect(sizes.allSatisfy { (1...10).contains($0) })
     }
 
-    @Test func `Consumer takes no further record in a turn once it has four megabytes`() async throws {
+    @Test(arguments: [true, false])
+    func `Consumer takes no further record in a turn once it has four megabytes`(areValues: Bool) async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic()
         // One compressed batch, which the broker's answer holds as a whole: sent when it has all records, however busy the
@@ -34,8 +35,13 @@ import Testing
         let producer = try cluster.producer([
             "batch.size": "8000000", "message.max.bytes": "10000000", "linger.ms": "20000", "batch.num.messages": "60",
         ])
-        let value = [UInt8](repeating: 0, count: 100_000)
-        try await producer.send((0..<60).map { _ in ProducerRecord(topic: topic, key: [0], value: value) })
+        let large = [UInt8](repeating: 0, count: 100_000)
+        try await producer.send(
+            (0..<60).map { _ in
+                ProducerRecord(
+                    topic: topic, key: [0], value: areValues ? large : [0],
+                    headers: areValues ? [] : [RecordHeader(name: "h", value: large)])
+            })
         await producer.close(deadline: .seconds(10))
         let consumer = try cluster.consumer()
         try await consumer.assign([TopicPartitionOffset(topic: topic, partition: 0, offset: 0)])

@@ -15,4 +15,11 @@ import Testing
         let evidence = PositionEvidence().adding(first: read, last: read)
         #expect(evidence.records == [read] && PositionEvidence(text: evidence.text) == evidence)
     }
+
+    @Test(arguments: ["9223372036854775807:1", "-1:1", "7", "7:", ":1", "a:b", "restarted:a"])
+    func `A text that any client may have committed is no evidence and ends no worker`(text: String) {
+        let evidence = PositionEvidence(text: text)
+        #expect(evidence.end == TopicPartitionOffset.beginning && evidence == PositionEvidence())
+        #expect(PositionEvidence(text: "7:1 \(text)").end == 8)
+    }
 }
