@@ -40,8 +40,9 @@ await ServiceProcess(
     let policies = ApplyPolicy(
         application: PolicyApplication(background), now: context.clock.now, logger: context.logger)
     let ends = AnnounceEnds(
-        ends: AccessEndStore(background), patience: context.settings.endPatience, now: context.clock.now,
-        logger: context.logger)
+        ends: AccessEndStore(background),
+        clocks: ClockCheck(connection: background, now: context.clock.unmoved),
+        patience: context.settings.endPatience, now: context.clock.now, logger: context.logger)
     // After the producer that they need, and before the worker, so that they stop after it.
     services.insert(contentsOf: [publisher, recalculation, announcement, policies, ends] as [any Service], at: 1)
     return [SchemaReadiness(context, service: "state-updater")] + services
