@@ -164,5 +164,6 @@ extension SubscriptionChanged.Transaction {
 }
 
 extension String {
-    fileprivate var cut: String { utf8.count <= 4096 ? self : String(prefix(4096)) }
+    /// Not by characters: any number of combining marks belong to one.
+    fileprivate var cut: String { utf8.count <= 4096 ? self : String(Substring(unicodeScalars.prefix(4096))) }
 }

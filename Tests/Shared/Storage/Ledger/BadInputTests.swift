@@ -100,6 +100,15 @@ import Testing
         }
     }
 
+    @Test func `A message about a megabyte of text is small, also where all of it is one character`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            let text = "e" + String(repeating: "\u{301}", count: 500_000)
+            _ = try await Self.applied(connection) { $0.transaction?.offerIdentifier = text }
+            let sizes = try await OutboxStore(connection).changes().map { $0.message.record().value.count }
+            #expect(sizes.count == 1 && sizes.allSatisfy { $0 < 100_000 }, "\(sizes)")
+        }
+    }
+
     @Test func `A key of a megabyte, and NUL anywhere, is rejected before it reaches the database`() {
         var fixtures = Fixtures(seed: 301)
         let changes: [(inout LedgerEntry) -> Void] = [
