@@ -85,7 +85,8 @@ struct RunningAPI: Sendable {
                 connections: ConnectionTable(
                     limit: connections, patience: (.seconds(60), .seconds(60)), instant: { .now }),
                 service: service, certificate: certificate, logger: logger, onListening: { signal.yield($0) })
-            let group = ServiceGroup(configuration: .init(services: [server], logger: logger))
+            let group = ServiceGroup(
+                configuration: .init(services: [.init(service: server, serviceName: "api")], logger: logger))
             async let run: Void = group.run()
             var iterator = ports.makeAsyncIterator()
             let port = try #require(await iterator.next())

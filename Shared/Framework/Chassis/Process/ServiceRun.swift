@@ -25,8 +25,11 @@ struct ServiceRun {
         let drain = Drain(health: health, delay: settings.drainDelay, deadline: deadline, logger: logger)
         let configuration = ServiceGroupConfiguration(
             services: ([admin] + services + [drain]).map { part in
-                // A service that fails stops the others gracefully: they complete the work in progress first.
-                .init(service: part, failureTerminationBehavior: .gracefullyShutdownGroup)
+                // A service that fails stops the others gracefully: they complete the work in progress first. Without a name, its
+                // name would be all that is in it, secrets included.
+                .init(
+                    service: part, failureTerminationBehavior: .gracefullyShutdownGroup,
+                    serviceName: String(describing: type(of: part)))
             },
             gracefulShutdownSignals: [.sigterm, .sigint], cancellationSignals: [.sigquit], logger: quiet(logger))
         try await ServiceGroup(configuration: configuration).run()
