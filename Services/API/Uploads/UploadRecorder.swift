@@ -136,7 +136,9 @@ struct UploadRecorder: Sendable {
             guard let app = part.appTransaction, let version = app.originalApplicationVersion,
                 let evidence = part.evidence
             else { continue }
-            let identity = app.appTransactionId ?? Self.digest(app, in: upload.environment, of: account)
+            // An empty id names no customer.
+            let customer = app.appTransactionId.flatMap { $0.isEmpty ? nil : $0 }
+            let identity = customer ?? Self.digest(app, in: upload.environment, of: account)
             let audit = Self.assignment(of: "app transaction \(identity)", to: account, by: performer, scope)
             kept = try await database.withConnection { connection in
                 try await AccountAppStore(connection).add(

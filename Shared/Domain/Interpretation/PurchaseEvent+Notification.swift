@@ -35,7 +35,7 @@ extension PurchaseEvent {
             transaction: payload.transaction.flatMap { TransactionFacts($0, signedDate: signedDate) },
             renewal: payload.renewalInfo.map { RenewalFacts($0, signedDate: signedDate) },
             consumptionRequestReason: payload.envelope.data?.consumptionRequestReason?.rawValue,
-            renewalOriginalTransactionId: payload.renewalInfo?.originalTransactionId,
+            renewalOriginalTransactionId: payload.renewalInfo?.originalTransactionId?.filled,
             unknownFields: payload.oddities.filter { $0.kind == .unknownValue }.map(\.field),
             unreadableFields: payload.oddities.filter { $0.kind == .unreadable }.map(\.field)
                 + payload.unreadableTokens)
@@ -43,13 +43,15 @@ extension PurchaseEvent {
 }
 
 extension TransactionFacts {
-    /// Nil where the payload lacks the transaction id or product id, which every transaction of Apple has.
+    /// Nil where the payload lacks the transaction id or product id, which every transaction of Apple has. An empty
+    /// text is none: an empty id of a customer would make one customer of all who have it.
     /// - Parameter signedDate: the date of the event, for a transaction without `signedDate`.
     public init?(_ transaction: JWSTransactionDecodedPayload, signedDate: Date) {
-        guard let transactionId = transaction.transactionId, let productId = transaction.productId else { return nil }
+        guard let transactionId = transaction.transactionId?.filled, let productId = transaction.productId?.filled
+        else { return nil }
         self.init(
             transactionId: transactionId, productId: productId, productType: transaction.type?.rawValue ?? "",
-            subscriptionGroupIdentifier: transaction.subscriptionGroupIdentifier,
+            subscriptionGroupIdentifier: transaction.subscriptionGroupIdentifier?.filled,
             purchaseDate: transaction.purchaseDate, originalPurchaseDate: transaction.originalPurchaseDate,
             expiresDate: transaction.expiresDate, quantity: transaction.quantity.map { Int(clamping: $0) },
             appAccountToken: transaction.appAccountToken?.uuidText,
@@ -59,11 +61,13 @@ extension TransactionFacts {
             offerType: (transaction.offerType?.rawValue).map { Int(clamping: $0) },
             offerIdentifier: transaction.offerIdentifier, priceMilliunits: transaction.price,
             currency: transaction.currency, signedDate: transaction.signedDate ?? signedDate,
-            reason: transaction.transactionReason?.rawValue, offerDiscountType: transaction.offerDiscountType?.rawValue,
-            revocationType: transaction.revocationType?.rawValue, appTransactionId: transaction.appTransactionId,
+            reason: transaction.transactionReason?.rawValue.filled,
+            offerDiscountType: transaction.offerDiscountType?.rawValue,
+            revocationType: transaction.revocationType?.rawValue,
+            appTransactionId: transaction.appTransactionId?.filled,
             webOrderLineItemId: transaction.webOrderLineItemId,
-            previousOriginalTransactionId: transaction.previousOriginalTransactionId,
-            additionalTransactionReason: transaction.additionalTransactionReason?.rawValue,
+            previousOriginalTransactionId: transaction.previousOriginalTransactionId?.filled,
+            additionalTransactionReason: transaction.additionalTransactionReason?.rawValue.filled,
             revokedSeatQuantity: transaction.revokedSeatQuantity.map { Int(clamping: $0) },
             multiSeatInfo: transaction.multiSeatInfo?.text, revocationPercentage: transaction.revocationPercentage,
             storefront: transaction.storefront, offerPeriod: transaction.offerPeriod,
@@ -82,7 +86,7 @@ extension RenewalFacts {
             expirationIntent: (renewal.expirationIntent?.rawValue).map { Int(clamping: $0) },
             priceIncreaseStatus: (renewal.priceIncreaseStatus?.rawValue).map { Int(clamping: $0) },
             recentSubscriptionStartDate: renewal.recentSubscriptionStartDate, renewalDate: renewal.renewalDate,
-            signedDate: renewal.signedDate ?? signedDate, productId: renewal.productId,
+            signedDate: renewal.signedDate ?? signedDate, productId: renewal.productId?.filled,
             renewalPriceMilliunits: renewal.renewalPrice, currency: renewal.currency,
             offerType: (renewal.offerType?.rawValue).map { Int(clamping: $0) },
             offerIdentifier: renewal.offerIdentifier, appAccountToken: renewal.appAccountToken?.uuidText,
@@ -104,6 +108,9 @@ extension DecodedNotification {
 }
 
 extension String {
+    /// Nil where it is empty, which Apple's servers write for what they do not know.
+    fileprivate var filled: String? { isEmpty ? nil : self }
+
     /// The UUID in lower case, so that two spellings are one token; nil where the text is no UUID.
     fileprivate var uuidText: String? { UUID(uuidString: self)?.uuidString.lowercased() }
 }

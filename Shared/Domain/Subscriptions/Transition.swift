@@ -24,7 +24,8 @@ extension Subscription {
     public static func applying(_ event: PurchaseEvent, known: Subscription?) -> Transition {
         var next = known ?? Subscription(key: event.key, bundleId: event.bundleId, version: event.version)
         var didChange = known == nil
-        if let status = event.status, event.version.supersedes(next.statusVersion) {
+        // A status that this build does not know decides nothing: what Apple said before counts.
+        if let status = event.status, 1...5 ~= status, event.version.supersedes(next.statusVersion) {
             next.status = status
             next.statusVersion = event.version
             next.statusTransactionId = event.transaction?.transactionId

@@ -46,13 +46,16 @@ struct AppTransactionTests {
         }
     }
 
-    @Test func `In the sandbox an app transaction without Apple's id serves every account that has one`() async throws {
+    @Test(arguments: [nil, ""] as [String?])
+    func `In the sandbox an app transaction without Apple's id serves every account that has one`(
+        identity: String?
+    ) async throws {
         try await UploadFixture.with { fixture in
             let key = try await fixture.api.key(environment: .sandbox)
             let accounts = [UUID(), UUID(), UUID()]
             for account in accounts + accounts {
                 try await Self.upload(
-                    nil, signed: UploadFixture.now, of: account, in: .sandbox, by: key, fixture)
+                    identity, signed: UploadFixture.now, of: account, in: .sandbox, by: key, fixture)
             }
             #expect(try await Self.entitled(fixture) == Set(accounts))
             // Apple's id is one customer's, in the sandbox, too.

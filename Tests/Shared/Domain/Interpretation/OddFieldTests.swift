@@ -46,6 +46,30 @@ import Testing
         }
     }
 
+    @Test func `An empty text is none: no other purchase, product, customer or reason`() async throws {
+        try await NotificationBuilder.expect([]) {
+            $0.payload.notificationType = .didFailToRenew
+            $0.payload.subtype = .gracePeriod
+            $0.data.status = .billingGracePeriod
+            $0.transaction.expiresDate = NotificationBuilder.now.addingTimeInterval(-3600)
+            $0.transaction.appTransactionId = ""
+            $0.transaction.subscriptionGroupIdentifier = ""
+            $0.transaction.previousOriginalTransactionId = ""
+            $0.transaction.transactionReason = TransactionReason(rawValue: "")
+            $0.transaction.additionalTransactionReason = AdditionalTransactionReason(rawValue: "")
+            $0.renewal?.originalTransactionId = ""
+            $0.renewal?.productId = ""
+            $0.renewal?.isInBillingRetryPeriod = true
+            $0.renewal?.gracePeriodExpiresDate = NotificationBuilder.now.addingTimeInterval(86_400)
+        } _: {
+            let transaction = $0.transaction
+            return $0.state(at: NotificationBuilder.now) == .gracePeriod && $0.renewal?.productId == nil
+                && transaction?.appTransactionId == nil && transaction?.subscriptionGroupIdentifier == nil
+                && transaction?.previousOriginalTransactionId == nil && transaction?.reason == nil
+                && transaction?.additionalTransactionReason == nil
+        }
+    }
+
     @Test func `A payload nested as deep as the verifier allows reaches the ledger`() async throws {
         try await NotificationBuilder.expect([]) {
             $0.oddTransaction =

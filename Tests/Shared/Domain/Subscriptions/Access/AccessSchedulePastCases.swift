@@ -214,6 +214,14 @@ extension AccessScheduleTests {
                     renewal("gold", 30, signed: 40)),
             ], access: [(29, "gold"), (41, nil)], isUnexplained: true),
         Case(
+            name: "a status that this build does not know decides nothing: the one before grants the time",
+            events: [
+                event(
+                    "CONSUMPTION_REQUEST", 40, 1, bought("1", "gold", 0, 30, signed: 40),
+                    renewal("gold", 60, signed: 40)),
+                event("SOMETHING_NEW", 45, 6, nil, renewal("gold", 60, signed: 45)),
+            ], access: [(35, nil), (44, "gold"), (46, "gold"), (59.9, "gold"), (60, nil)], isUnexplained: true),
+        Case(
             name: "A9 a renewal signed before it begins: the period that it renews runs, though it is unknown",
             events: [event("DID_RENEW", 29.5, nil, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL"))],
             access: [(29.4, nil), (29.6, "gold"), (59, "gold"), (60, nil)]),
