@@ -6,10 +6,10 @@ import struct Foundation.TimeInterval
 enum StatusClaim {
     /// Status 1: access to a product until Apple's renewal date; nil where no renewal date is known, or where it is over.
     case access(product: String, until: Date?)
-    /// Status 2 or 3: no access.
+    /// Status 2, 3 or 5: no access.
     case noAccess
 
-    /// Nil for status 4 and 5, which grace periods and revocations answer, and where there is no status.
+    /// Nil for status 4, which grace periods answer, and where there is no status.
     init?(_ subscription: Subscription, paid: [PaidPeriod], early: TimeInterval) {
         guard let statusVersion = subscription.statusVersion else { return nil }
         switch subscription.status {
@@ -27,7 +27,7 @@ enum StatusClaim {
                 if renewal.signedDate < charge { end = min(end, period.facts.beginning) }
             }
             self = .access(product: product ?? "", until: product != nil && statusVersion.signedDate < end ? end : nil)
-        case 2, 3: self = .noAccess
+        case 2, 3, 5: self = .noAccess
         default: return nil
         }
     }
@@ -35,7 +35,7 @@ enum StatusClaim {
 
 extension AccessScheduleBuilder {
     /// Compares what the status claims with what the transactions explain: access beyond them is given by status (S3), and where
-    /// the two differ recovery asks Apple (S2, S7).
+    /// the two differ recovery asks Apple (S1, S2, S7).
     mutating func compare(_ claim: StatusClaim, with paid: [PaidPeriod], _ graces: [GrantedGrace]) {
         guard let statusVersion = subscription.statusVersion else { return }
         let signed = statusVersion.signedDate
@@ -63,7 +63,7 @@ extension AccessScheduleBuilder {
                 unexplainedStatus = statusVersion.notificationUUID
             }
         case .noAccess:
-            // S2: what Apple signed again since is newer than the status.
+            // S1, S2: what Apple signed again since is newer than the status.
             let isConfirmed = paid.contains {
                 !$0.isEmpty && $0.start <= signed && signed < $0.end && statusVersion < $0.transaction.version
             }

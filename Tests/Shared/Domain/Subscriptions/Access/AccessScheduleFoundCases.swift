@@ -271,6 +271,17 @@ extension AccessScheduleTests {
                     bought("2", "gold", 30, 60, signed: 29.6, reason: "RENEWAL", revoked: 29.5)),
             ], access: [(29.6, "gold"), (29.9, "gold"), (30, nil)], isUnexplained: true),
         Case(
+            name: "S1 status 5 with the refund of an old period, while a newer one is paid, asks Apple",
+            events: [
+                start,
+                event(
+                    "DID_RENEW", 30, 1, bought("2", "gold", 30, 60, reason: "RENEWAL"),
+                    renewal("gold", 60, signed: 30)),
+                event(
+                    "REFUND", 40, 5, bought("1", "gold", 0, 30, signed: 40, revoked: 40),
+                    renewal("gold", 60, signed: 40)),
+            ], access: [(29, "gold"), (41, "gold"), (59.9, "gold"), (60, nil)], isUnexplained: true),
+        Case(
             name: "S1 a status that ends a period ends the seats that were added to it",
             events: [
                 event(
