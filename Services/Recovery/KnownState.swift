@@ -57,7 +57,8 @@ struct KnownState: Sendable {
             var transactions = try await unknownObjects(in: [item.transaction].compactMap(\.self), environment)
             let renewals = try await unknownObjects(in: [item.renewalInfo].compactMap(\.self), environment)
             if let carrier = item.transaction, let transaction = carrier.value, let purchase = transaction.purchaseId,
-                let status = item.status?.rawValue
+                // One that this build does not know would never be the stored one, and decides nothing.
+                let status = item.status.flatMap({ $0.isKnown ? $0.rawValue : nil })
             {
                 let key = SubscriptionKey(environment: environment, originalTransactionId: purchase)
                 let isKnown = try await subscriptions.find(key)?.status.map(Int64.init) == status
