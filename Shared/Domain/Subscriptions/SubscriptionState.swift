@@ -101,7 +101,17 @@ extension Subscription {
 
     /// By the revocation date, or by the status in the event that held this version of the transaction: a status from
     /// another event may be about an older period.
-    private var isRevoked: Bool { transaction?.revocationDate != nil || (status == 5 && isStatusOfTransaction) }
+    private var isRevoked: Bool {
+        (transaction?.revocationDate != nil && !isRefundOfAddedSeats) || (status == 5 && isStatusOfTransaction)
+    }
+
+    /// Whether only added seats were refunded: Apple's status since is none of a revoked subscription.
+    private var isRefundOfAddedSeats: Bool {
+        guard let transaction, transaction.additionalTransactionReason != nil, let revokedAt = transaction.revokedAt,
+            let statusVersion
+        else { return false }
+        return status != 5 && statusVersion.signedDate >= revokedAt
+    }
 
     private var isStatusOfTransaction: Bool { statusVersion != nil && statusVersion == transactionVersion }
 

@@ -85,6 +85,8 @@ public struct OverdueStore: Sendable {
 
     static let statements = [notice, noticeNear, waiting, published, delete]
 
+    /// The newest transaction may be refunded, such as seats that were added, while the subscription runs by Apple's
+    /// status since.
     static let notice = Statement(
         "overdue-notice",
         """
@@ -96,7 +98,7 @@ public struct OverdueStore: Sendable {
             select environment, original_transaction_id, bundle_id, expires_at as due_at, notification_uuid, signed_at
             from subscription
             where environment = $1::text::store_environment and bundle_id = $2::text and status = 1
-                and expires_at < $3::timestamptz and revoked_at is null
+                and expires_at < $3::timestamptz and (revoked_at is null or status_event_at > revoked_at)
             union all
             select environment, original_transaction_id, bundle_id,
                 expires_at
@@ -107,14 +109,14 @@ public struct OverdueStore: Sendable {
                 and expires_at < $3::timestamptz - interval '60 days'
                 -- Within a commitment Apple retries for longer.
                 and (billing_plan_type is distinct from 'MONTHLY' or expires_at < $3::timestamptz - interval '90 days')
-                and revoked_at is null
+                and (revoked_at is null or status_event_at > revoked_at)
             union all
             select environment, original_transaction_id, bundle_id, coalesce(grace_period_expires_at, expires_at),
                 notification_uuid, signed_at
             from subscription
             where environment = $1::text::store_environment and bundle_id = $2::text and status = 4
                 and expires_at < $3::timestamptz and coalesce(grace_period_expires_at, expires_at) < $3::timestamptz
-                and revoked_at is null
+                and (revoked_at is null or status_event_at > revoked_at)
         ) as given
         where not exists (
             select from overdue_inquiry as asked
@@ -136,7 +138,8 @@ public struct OverdueStore: Sendable {
             signed_at
         from subscription as near
         where environment = $1::text::store_environment and bundle_id = $2::text and status = 1
-            and expires_at >= $5::timestamptz and expires_at < $3::timestamptz and revoked_at is null
+            and expires_at >= $5::timestamptz and expires_at < $3::timestamptz
+            and (revoked_at is null or status_event_at > revoked_at)
             and is_auto_renewing is not false
             and not exists (
                 select from overdue_inquiry as asked

@@ -33,6 +33,18 @@ import Testing
             transaction: Sample.period(from: 30, to: 60, signed: 29.6, revoked: 29.5), status: 2, day: 31,
             state: .expired),
         Case(
+            name: "added seats were refunded, and the next charge failed",
+            transaction: Sample.seats(Sample.period("2", from: 10, signed: 15, revoked: 15)), status: 3, day: 31,
+            state: .billingRetry),
+        Case(
+            name: "added seats were refunded, and the next charge is not known",
+            transaction: Sample.seats(Sample.period("2", from: 10, signed: 15, revoked: 15)), status: 1, statusDay: 16,
+            day: 31, state: .overdue),
+        Case(
+            name: "added seats were refunded, and then the whole period",
+            transaction: Sample.seats(Sample.period("2", from: 10, signed: 15, revoked: 15)), status: 5, statusDay: 16,
+            day: 31, state: .revoked),
+        Case(
             name: "in grace", transaction: Sample.period(), renewal: Sample.renewal(retry: true, grace: 46, signed: 30),
             day: 45, state: .gracePeriod),
         Case(

@@ -11,8 +11,8 @@ import Testing
     /// A date by hours before `start`; nil for none.
     static func subscribe(
         _ id: String, status: Int, expiredHoursAgo expiry: Double, grace: Double? = nil, isRevoked: Bool = false,
-        environment: String = "Production", isRenewing: Bool? = nil, billingPlan: String? = nil,
-        _ fixtures: Fixtures
+        revokedHoursAgo: Double? = nil, environment: String = "Production", isRenewing: Bool? = nil,
+        billingPlan: String? = nil, _ fixtures: Fixtures
     ) async throws {
         func ago(_ hours: Double?) -> String {
             hours.map { "to_timestamp(\(Fixtures.at(-$0 * 3600).timeIntervalSince1970))" } ?? "null"
@@ -24,7 +24,8 @@ import Testing
                     revoked_at, notification_uuid, environment, original_transaction_id, bundle_id, renewal_signed_at,
                     renewal_event_at, renewal_event_uuid, is_auto_renewing, billing_plan_type)
                 values (now(), 1, \(status), now(), gen_random_uuid(), \(ago(expiry)), \(ago(grace)),
-                    \(isRevoked ? "now()" : "null"), gen_random_uuid(), '\(environment)', '\(id)', 'com.example.app',
+                    \(isRevoked ? "now()" : ago(revokedHoursAgo)), gen_random_uuid(), '\(environment)', '\(id)',
+                    'com.example.app',
                     \(isRenewing == nil ? "null, null, null, null" : "now(), now(), gen_random_uuid(), \(isRenewing == true)"),
                     \(billingPlan.map { "'\($0)'" } ?? "null"))
                 """)
@@ -53,10 +54,15 @@ import Testing
             try await Self.subscribe("grace over", status: 4, expiredHoursAgo: 48, grace: 3, fixtures)
             try await Self.subscribe("refunded", status: 1, expiredHoursAgo: 3, isRevoked: true, fixtures)
             try await Self.subscribe(
+                "added seats were refunded before", status: 1, expiredHoursAgo: 3, revokedHoursAgo: 48, fixtures)
+            try await Self.subscribe(
                 "of another environment", status: 1, expiredHoursAgo: 3, environment: "Sandbox", fixtures)
             #expect(
                 try await Self.notice(fixtures)
-                    == ["active, long past", "committed, retried too long", "grace over", "retried too long"])
+                    == [
+                        "active, long past", "added seats were refunded before", "committed, retried too long",
+                        "grace over", "retried too long",
+                    ])
         }
     }
 
