@@ -151,13 +151,14 @@ extension TransactionFacts {
     /// When the revocation took effect: not after Apple signed it, even if its date is later.
     var revokedAt: Date? { revocationDate.map { min($0, signedDate) } }
 
-    /// When the family or the buyer of seats stopped sharing. Nil for a period that was over when it was revoked: the buyer
-    /// got a refund of that one.
+    /// When the family or the buyer of seats stopped sharing. Nil where the buyer got a refund of this transaction: its
+    /// period was over when it was revoked, or it has the reason of that refund, which is 0 where sharing ended.
     ///
-    /// [revocationType](https://developer.apple.com/documentation/appstoreservernotifications/revocationtype)
+    /// [revocationType](https://developer.apple.com/documentation/appstoreservernotifications/revocationtype),
+    /// [revocationReason](https://developer.apple.com/documentation/appstoreserverapi/revocationreason)
     var sharingEndedAt: Date? {
-        guard revocationType == "FAMILY_REVOKE" || revocationType == "ASSIGNMENT_REVOKE", let revokedAt,
-            revokedAt < expiresDate ?? .forever
+        guard revocationType == "FAMILY_REVOKE" || revocationType == "ASSIGNMENT_REVOKE", revocationReason ?? 0 == 0,
+            let revokedAt, revokedAt < expiresDate ?? .forever
         else { return nil }
         return revokedAt
     }

@@ -229,6 +229,18 @@ extension AccessScheduleTests {
                 event("REVOKE", 29.8, 5, unshared(bought("1", "gold", 0, 30, signed: 29.8, revoked: 29.8))),
             ], access: [(29.7, "gold"), (29.9, nil), (30, nil), (59, nil)]),
         Case(
+            name: "A11 the buyer who shares it got a refund of the running period: the renewal charged before begins",
+            events: [
+                start, event("DID_RENEW", 29.5, 1, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL")),
+                event(
+                    "REVOKE", 29.8, 5,
+                    {
+                        var refunded = unshared(bought("1", "gold", 0, 30, signed: 29.8, revoked: 29.8))
+                        refunded.revocationReason = 1
+                        return refunded
+                    }()),
+            ], access: [(29.7, "gold"), (29.9, nil), (30, "gold"), (59.9, "gold"), (60, nil)]),
+        Case(
             name: "family sharing ended and began again: Apple signed the running period since",
             events: [
                 start,
