@@ -26,7 +26,7 @@ struct Authenticator: Sendable {
     /// - Parameter peer: address of the connection's other end.
     func identity(_ headers: HTTPFields, peer: String?, at now: Date) async throws -> Identity? {
         if let peer, proxies.contains(peer), let name = Self.single(headers[values: userHeader]), !name.isEmpty,
-            let role = proxyRoles[name] ?? proxyRoles["*"]
+            let role = Role.of(name, in: proxyRoles) ?? proxyRoles["*"]
         {
             return Identity(name: String(name.prefix(200)), role: role, session: nil)
         }

@@ -66,7 +66,7 @@ struct ProviderSettings: Sendable {
                 )
             }
         }
-        guard let role = token.texts(roleClaim).compactMap({ roles[$0] }).max() ?? roles["*"] else {
+        guard let role = token.texts(roleClaim).compactMap({ Role.of($0, in: roles) }).max() ?? roles["*"] else {
             throw Fault(
                 403, "You are not signed in: \(name) has no role here.",
                 "Ask for one of the values of STOREKEEPER_CONSOLE_OIDC_ROLES in the claim “\(roleClaim)”.")

@@ -26,4 +26,11 @@ enum Role: String, Sendable, CaseIterable, Comparable {
         }
         return table
     }
+
+    /// The role of a name or of a claim's value. By bytes, as OpenID Connect Core 1.0 demands in its section 14: to Swift the sign of the
+    /// kelvin, U+212A, is a K, and a person with such a name would have another person's role.
+    static func of(_ name: String, in table: [String: Role]) -> Role? {
+        guard let place = table.index(forKey: name), table[place].key.utf8.elementsEqual(name.utf8) else { return nil }
+        return table[place].value
+    }
 }

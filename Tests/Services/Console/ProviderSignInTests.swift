@@ -209,6 +209,20 @@ import Testing
         }
     }
 
+    @Test func `A value that differs in a scalar alone, as the kelvin sign does from K, has no role of another`() async throws {
+        try await TestIssuer.with(try .makeP256(), roles: ["Kate": .admin], nameClaim: "sub", roleClaim: "sub") {
+            issuer, console in
+            func signIn(_ name: String) async throws -> RunningConsole.Answer {
+                issuer.change { $0.claims["sub"] = "\"\(name)\"" }
+                let browser = try await Browser(console)
+                let (code, state) = try issuer.code(for: browser.address)
+                return try await browser.comeBack(code, state)
+            }
+            try Self.expectRefused(try await signIn("\u{212A}ate"), "has no role")
+            #expect(try await signIn("Kate").status == 303)
+        }
+    }
+
     @Test
     func `A new key of the provider is fetched when a token names it, and the old one is refused once it is gone`()
         async throws
