@@ -49,10 +49,12 @@ enum SourceAddress {
     static func of(peer: String?, forwardedFor: String?) -> String? {
         guard let peer else { return nil }
         guard isPrivate(peer) else { return peer }
-        guard let last = forwardedFor?.split(separator: ",").last else { return nil }
-        let address = last.drop { $0 == " " }.prefix { $0 != " " }
+        // By bytes: with U+0600 at the end of what the client sent, the proxy's comma is no character of its own, and the client
+        // would choose its address.
+        guard let last = forwardedFor?.utf8.split(separator: UInt8(ascii: ",")).last else { return nil }
+        let address = last.drop { $0 == UInt8(ascii: " ") }.prefix { $0 != UInt8(ascii: " ") }
         // An address is never that long.
-        return address.isEmpty || address.utf8.count > 45 ? nil : String(address)
+        return address.isEmpty || address.count > 45 ? nil : String(decoding: address, as: UTF8.self)
     }
 
     /// Loopback, RFC 1918, link-local and unique local addresses.

@@ -32,6 +32,9 @@ import Testing
             ("127.0.0.1", nil, nil),
             ("192.168.1.1", "", nil),
             ("fd00::3", "2001:db8::1", "2001:db8::1"),
+            // A character that joins the next one to itself does not hide the proxy's comma.
+            ("10.0.0.4", "6.6.6.6\u{600}, 17.1.1.1", "17.1.1.1"),
+            ("10.0.0.4", "6.6.6.6\u{600},17.1.1.1", "17.1.1.1"),
             ("10.0.0.4", String(repeating: "x", count: 9000), nil),
             (nil, "17.1.1.1", nil),
         ] as [(String?, String?, String?)])
