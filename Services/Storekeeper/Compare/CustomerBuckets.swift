@@ -63,19 +63,19 @@ final class CustomerBuckets {
             bytes = try files[bucket].readToEnd() ?? Data()
         } catch { throw Self.unusable(path) }
         var reader = SpillReader(bytes: Array(bytes))
-        var places: [String: Int] = [:]
+        var places: [[UInt8]: Int] = [:]
         var customers: [IncumbentCustomer] = []
         while !reader.isAtEnd {
             let id = reader.text()
             let aliases = (0..<reader.number()).map { _ in reader.text() }
             let record = reader.record()
-            if let place = places[id] {
+            if let place = places[id.exact] {
                 customers[place].records.append(record)
-                for alias in aliases where !customers[place].aliases.contains(alias) {
+                for alias in aliases where !customers[place].aliases.contains(where: { $0.exact == alias.exact }) {
                     customers[place].aliases.append(alias)
                 }
             } else {
-                places[id] = customers.count
+                places[id.exact] = customers.count
                 customers.append(IncumbentCustomer(id: id, aliases: aliases, records: [record]))
             }
         }

@@ -31,13 +31,14 @@ struct ImportContents: Encodable, Sendable, Equatable {
     init(_ list: ImportList) {
         format = list.shape.name
         records = list.records
-        let ids = Set(list.rows.map(\.customerId))
+        let ids = Dictionary(list.rows.map { ($0.customerId.exact, $0.customerId) }) { first, _ in first }.values
         customers = ids.count
-        var named: [String: String] = [:]
+        var named: [String: [UInt8]] = [:]
         var shared: Set<String> = []
         for row in list.rows {
             for id in row.originalTransactionIds {
-                if let other = named.updateValue(row.customerId, forKey: id), other != row.customerId {
+                let customer = row.customerId.exact
+                if let other = named.updateValue(customer, forKey: id), other != customer {
                     shared.insert(id)
                 }
             }

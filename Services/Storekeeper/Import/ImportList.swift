@@ -2,6 +2,7 @@ import ArgumentParser
 import Commands
 import Contracts
 import Foundation
+import Operations
 
 /// The customers of an import file, in the order of their first records.
 struct ImportList {
@@ -62,7 +63,7 @@ struct ImportList {
 
     private let reader: ImportReader
     /// Where the customers of a file with several records of one customer are, by their ids.
-    private var places: [String: Int] = [:]
+    private var places: [[UInt8]: Int] = [:]
 
     private init(_ shape: ImportShape, _ reader: ImportReader) {
         self.shape = shape
@@ -96,7 +97,8 @@ struct ImportList {
             row.line = line
             // Each line of the own format has an outcome of its own.
             guard shape != .jsonLines,
-                let place = places.updateValue(places[row.customerId] ?? rows.count, forKey: row.customerId)
+                let place = places.updateValue(
+                    places[row.customerId.exact] ?? rows.count, forKey: row.customerId.exact)
             else { return rows.append(row) }
             if let token = row.appAccountToken, let other = rows[place].appAccountToken, token != other {
                 return faults.append(
@@ -117,6 +119,6 @@ extension ImportList.Row {
             originalTransactionIds.append(id)
         }
         for grant in other.grants where !grants.contains(grant) { grants.append(grant) }
-        for alias in other.aliases where !aliases.contains(alias) { aliases.append(alias) }
+        for alias in other.aliases where !aliases.contains(where: { $0.exact == alias.exact }) { aliases.append(alias) }
     }
 }

@@ -117,7 +117,7 @@ package struct CompareAccess: Sendable {
         let accounts = customers.map { customer in
             let ids = [customer.id] + customer.aliases
             // An app may use its own ids as tokens.
-            return ids.lazy.compactMap { known[$0] }.first ?? ids.lazy.compactMap { UUID(uuidString: $0) }.first
+            return ids.lazy.compactMap { known[$0.exact] }.first ?? ids.lazy.compactMap { UUID(uuidString: $0) }.first
         }
         let lines = try await lines(of: accounts.compactMap(\.self), on: connection)
         var batch = Batch()

@@ -102,11 +102,13 @@ package struct ComparisonStore: Sendable {
         }
     }
 
-    /// The accounts of customers, by the developer's own ids; those that are not known are left out.
-    package func accounts(of ids: [String], _ app: CoverageStore.App) async throws -> [String: UUID] {
+    /// The accounts of customers, by the bytes of the developer's own ids: to Swift some that Postgres holds apart are equal. Those that
+    /// are not known are left out.
+    package func accounts(of ids: [String], _ app: CoverageStore.App) async throws -> [[UInt8]: UUID] {
         try await connection.execute(Self.accounts, app.environment.rawValue, app.bundleId, ids).reduce(into: [:]) {
             accounts, row in
-            accounts[try row.value("customer_id")] = try row.value("app_account_token", as: UUID.self)
+            let id: String = try row.value("customer_id")
+            accounts[Array(id.utf8)] = try row.value("app_account_token", as: UUID.self)
         }
     }
 

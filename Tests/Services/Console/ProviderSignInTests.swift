@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func `A value that differs in a scalar alone, as the kelvin sign does from K, has no role of another`() async throws {
+    @Test func `A claim that only looks like another, as by the kelvin sign for K, has no role of it`() async throws {
         try await TestIssuer.with(try .makeP256(), roles: ["Kate": .admin], nameClaim: "sub", roleClaim: "sub") {
             issuer, console in
             func signIn(_ name: String) async throws -> RunningConsole.Answer {

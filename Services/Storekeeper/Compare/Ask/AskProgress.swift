@@ -10,8 +10,8 @@ import Synchronization
 final class AskProgress: Sendable {
     private static let mark = Array("# ".utf8)
 
-    /// Customers who were asked about before.
-    let done: Set<String>
+    /// Customers who were asked about before, by the bytes of their ids.
+    let done: Set<[UInt8]>
     /// When the first customer of the file was asked about: the moment at which the answers are compared.
     let began: Date
     private let path: String
@@ -29,7 +29,7 @@ final class AskProgress: Sendable {
             taken: "another process writes \(path.escaped); wait until it ends")
         let beginning = "\(place) since "
         var heading: String?
-        var done: Set<String> = []
+        var done: Set<[UInt8]> = []
         var (length, whole) = (0, 0)
         var lines = SeparatedLines()
         try FilePieces(path: path).read { piece in
@@ -38,7 +38,7 @@ final class AskProgress: Sendable {
                 guard line.starts(with: AskProgress.mark) else { continue }
                 whole = length
                 let text = String(decoding: line.dropFirst(AskProgress.mark.count), as: UTF8.self)
-                if heading == nil { heading = text } else { done.insert(text) }
+                if heading == nil { heading = text } else { done.insert(text.exact) }
             }
         }
         if let heading {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Commands
 import Foundation
+import Operations
 
 /// The ids of the customers whom another system is asked about, each once, in order.
 struct AskedCustomers {
@@ -11,7 +12,7 @@ struct AskedCustomers {
     init(_ pieces: FilePieces) throws {
         var lines = SeparatedLines()
         var ids: [String] = []
-        var seen: Set<String> = []
+        var seen: Set<[UInt8]> = []
         var problems: [Int] = []
         func take(_ line: [UInt8], _ number: Int) {
             let id = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
@@ -19,7 +20,7 @@ struct AskedCustomers {
             // The last ones would lead to another place of the API.
             if id.utf8.count > 255 || id.unicodeScalars.contains(where: { $0.value < 32 }) || id == "." || id == ".." {
                 problems.append(number)
-            } else if seen.insert(id).inserted {
+            } else if seen.insert(id.exact).inserted {
                 ids.append(id)
             }
         }

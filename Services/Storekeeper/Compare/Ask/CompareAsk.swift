@@ -87,7 +87,7 @@ struct CompareAsk: Subcommand {
         let place = "\(system.rawValue) \(app) \(environment.rawValue)"
         let progress = try AskProgress(
             at: target + ".progress", of: place, columns: system.columns, now: context.now())
-        let left = customers.filter { !progress.done.contains($0) }
+        let left = customers.filter { !progress.done.contains($0.exact) }
         // Recorded first, so that an interrupted run is in the audit log, too.
         try await audit.record(
             "compare ask", on: ["\(place), \(left.count) customers of \(file)"],

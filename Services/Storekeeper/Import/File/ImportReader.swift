@@ -219,7 +219,7 @@ extension ImportReader {
         let latest = record["rc_last_seen_app_user_id_alias"]
         let ids = [latest, original].compactMap(\.self)
         let id = try customerId(ids.first { !Self.isAnonymous($0) } ?? ids.first)
-        let aliases = ids.filter { $0 != id }
+        let aliases = ids.filter { $0.exact != id.exact }
         for alias in aliases { try Self.check(alias, "an id of the customer") }
         return (id, aliases)
     }

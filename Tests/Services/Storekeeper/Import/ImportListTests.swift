@@ -127,6 +127,18 @@ struct ImportListTests {
         #expect(!"\(list)".contains("example.com"), "a column that is not named is not read")
     }
 
+    @Test func `Customers whose ids differ in their Unicode form alone keep their purchases apart`() throws {
+        let file = """
+            \(Self.revenueCat)
+            Ren\u{E9};Ren\u{E9};app_store;false;1000;1000;;;;
+            Rene\u{301};Rene\u{301};app_store;false;2000;2000;;;;
+
+            """
+        let list = try list(file)
+        #expect(list.rows.map(\.originalTransactionIds) == [["1000"], ["2000"]])
+        #expect(ImportContents(list).customers == 2)
+    }
+
     @Test func `Adapty's events are read by customer, with its own id where there is no other`() throws {
         let list = try list(
             """
