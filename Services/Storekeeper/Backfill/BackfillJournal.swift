@@ -18,17 +18,22 @@ final class BackfillJournal: Sendable {
             path, called: "the progress file \(path)", remedy: "choose another with --progress",
             taken: "another backfill uses the progress file \(path); wait until it ends")
         let content = try file.readToEnd() ?? Data()
-        let lines = String(decoding: content, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-        let whole = lines.dropLast().map(String.init)
         let heading = "# \(place)"
-        guard whole.first ?? heading == heading else {
+        // A crash may have cut the heading itself. By bytes, of which a file of something else has any.
+        let lines = content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let isBegun = lines.count > 1
+        guard isBegun ? lines[0].elementsEqual(heading.utf8) : heading.utf8.starts(with: content) else {
+            let beginning = String(decoding: content.prefix { $0 != UInt8(ascii: "\n") }.prefix(80), as: UTF8.self)
             throw CommandError(
-                "the progress file \(path) is of another app or environment: it begins with "
-                    + "\(whole[0].prefix(80).description.escaped) instead of \(heading); choose another with --progress"
-            )
+                "the progress file \(path.escaped) is of another app or environment, or of something else: it begins with "
+                    + "\(beginning.escaped) instead of \(heading.escaped); choose another with --progress")
         }
-        if let torn = lines.last, !torn.isEmpty { try file.truncate(atOffset: UInt64(content.count - torn.utf8.count)) }
-        if whole.isEmpty { try file.write(contentsOf: Data("\(heading)\n".utf8)) }
+        let whole = lines.dropLast().map { String(decoding: $0, as: UTF8.self) }
+        if let torn = lines.last, !torn.isEmpty { try file.truncate(atOffset: UInt64(content.count - torn.count)) }
+        if !isBegun {
+            try file.seek(toOffset: 0)
+            try file.write(contentsOf: Data("\(heading)\n".utf8))
+        }
         done = Set(whole.dropFirst())
         self.place = place
         self.file = Mutex(file)

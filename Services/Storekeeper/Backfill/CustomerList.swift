@@ -23,7 +23,8 @@ struct CustomerList {
     init(_ text: String) throws {
         var seen: Set<String> = []
         var problems: [String] = []
-        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        // The line end of Windows is one character.
+        for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let word = line.prefix { $0 != "#" }.filter { !$0.isWhitespace }
             guard !word.isEmpty else { continue }
             if word.utf8.count <= 30, word.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {

@@ -29,6 +29,24 @@ struct BackfillJournalTests {
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "# app Production\n1\n20\n300\n")
     }
 
+    @Test(arguments: [Data("2000000000000001".utf8), Data([0x1F, 0x8B, 0xFF, 0xFE]), Data([0xFF, 0x0A, 0xFF])])
+    func `BackfillJournal refuses a file of something else, and leaves it as it is`(content: Data) throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/progress"
+        try content.write(to: URL(filePath: path))
+        let fault = #expect(throws: CommandError.self) { try BackfillJournal(at: path, of: "app Production") }
+        #expect(fault?.description.contains("something else") == true)
+        #expect(try Data(contentsOf: URL(filePath: path)) == content)
+    }
+
+    @Test func `BackfillJournal begins again where a crash cut its heading`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/progress"
+        try Data("# app Pro".utf8).write(to: URL(filePath: path))
+        do { try BackfillJournal(at: path, of: "app Production").note("1") }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "# app Production\n1\n")
+    }
+
     @Test func `BackfillJournal reports a file that cannot be written before any request`() {
         #expect(throws: CommandError.self) { try BackfillJournal(at: "/no/such/directory/progress", of: "app") }
     }

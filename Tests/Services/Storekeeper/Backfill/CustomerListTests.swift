@@ -11,6 +11,11 @@ struct CustomerListTests {
         #expect(try CustomerList(text).customers.map(\.id) == ["2000000000000001", "2000000000000002", "3"])
     }
 
+    @Test func `Line ends of Windows part ids that together are as short as one`() throws {
+        let list = try CustomerList("470000000000001\r\n470000000000002\r\n")
+        #expect(list.customers.map(\.id) == ["470000000000001", "470000000000002"])
+    }
+
     @Test(arguments: [
         "", "# none\n", "1\nada@example.com\n", "1,2,3", "{\"id\": 1}", "²", "12345678901234567890123456789012",
     ])
