@@ -11,13 +11,17 @@ package enum AnswerExcerpt {
     /// - Returns: nil where the answer was empty.
     package static func text(_ bytes: some Collection<UInt8>, without secrets: [String]) -> String? {
         guard !bytes.isEmpty else { return nil }
-        var text = String(decoding: bytes, as: UTF8.self)
+        // By scalars: a combining character behind a secret would make its last character another one.
+        var scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars
         for secret in secrets where !secret.isEmpty {
-            text = text.replacing(secret, with: "…").replacing(secret.uppercased(), with: "…")
+            for form in [secret, secret.uppercased()] {
+                scalars = scalars.replacing(form.unicodeScalars, with: "…".unicodeScalars)
+            }
         }
         // A secret of an older generation, or one of another program.
-        text = text.replacing(/whsec_[A-Za-z0-9+\/=]*/, with: "whsec_…").replacing(
-            /v1,[A-Za-z0-9+\/=]{20,}/, with: "v1,…")
+        let text = String(scalars).replacing(
+            /whsec_[A-Za-z0-9+\/=]*/.matchingSemantics(.unicodeScalar), with: "whsec_…"
+        ).replacing(/v1,[A-Za-z0-9+\/=]{20,}/.matchingSemantics(.unicodeScalar), with: "v1,…")
         let visible = String(
             String.UnicodeScalarView(
                 text.unicodeScalars.map { $0.value < 0x20 || 0x7f...0x9f ~= $0.value ? " " : $0 }))

@@ -56,6 +56,10 @@ import Testing
             "no\n\(account.uppercased()) v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4= whsec_MfKQ9r8GKYq \u{1b}[0m"
         let text = AnswerExcerpt.text(Array(answer.utf8), without: [account])
         #expect(text == "no … v1,… whsec_…  [0m")
+        for secret in [account, "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=", "whsec_MfKQ9r8GKYq"] {
+            let combined = AnswerExcerpt.text(Array("\(secret)\u{301}".utf8), without: [account])
+            #expect(combined.map { $0.utf8.suffix(5).elementsEqual("…\u{301}".utf8) } == true, "\(secret)")
+        }
         #expect(AnswerExcerpt.text([], without: []) == nil)
         #expect(AnswerExcerpt.text([UInt8](repeating: 0x61, count: 5000), without: [])?.count == 960)
         #expect(AnswerExcerpt.text([0xff, 0xfe], without: []) != nil)
