@@ -21,7 +21,9 @@ struct Healthcheck: Subcommand {
 
     func validate() throws {
         let address = URL(string: url)
-        guard let scheme = address?.scheme, ["http", "https"].contains(scheme), address?.host?.isEmpty == false else {
+        guard let scheme = address?.scheme, ["http", "https"].contains(scheme), address?.host?.isEmpty == false,
+            0...65_535 ~= address?.port ?? 0
+        else {
             throw ValidationError("\(url.escaped) is not a URL such as http://127.0.0.1:9101/readyz")
         }
     }

@@ -72,7 +72,9 @@ package struct AppleAPI: Service {
     /// Tokens are sent to this URL; a client that intercepts one can call Apple in the app's name.
     private static func objection(to text: String, developmentMode: Bool) -> ConfigurationProblem? {
         let name = "STOREKEEPER_APP_STORE_API_URL"
-        guard let url = URL(string: text), let host = url.host, ["http", "https"].contains(url.scheme) else {
+        guard let url = URL(string: text), let host = url.host, ["http", "https"].contains(url.scheme),
+            0...65_535 ~= url.port ?? 0
+        else {
             return .unusable(name: name, reason: "is not a URL such as http://127.0.0.1:8090")
         }
         let isHere = ["127.0.0.1", "localhost", "::1", "[::1]"].contains(host)

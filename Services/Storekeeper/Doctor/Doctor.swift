@@ -32,8 +32,11 @@ struct Doctor: Subcommand {
     func validate() throws {
         guard let url else { return }
         let parsed = URL(string: url)
-        guard let scheme = parsed?.scheme, ["http", "https"].contains(scheme), parsed?.host?.isEmpty == false else {
-            throw ValidationError("--url \(url) is no address like https://storekeeper.example.com/v1/notifications")
+        guard let scheme = parsed?.scheme, ["http", "https"].contains(scheme), parsed?.host?.isEmpty == false,
+            0...65_535 ~= parsed?.port ?? 0
+        else {
+            throw ValidationError(
+                "--url \(url.escaped) is no address like https://storekeeper.example.com/v1/notifications")
         }
     }
 

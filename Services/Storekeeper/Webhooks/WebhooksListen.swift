@@ -38,7 +38,9 @@ struct WebhooksListen: Subcommand {
 
     func validate() throws {
         for (name, text) in [("--api", api), ("--forward", forward)] {
-            guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host != nil else {
+            guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host?.isEmpty == false,
+                0...65_535 ~= url.port ?? 0
+            else {
                 throw ValidationError("\(name) \(text.escaped) is not a URL such as http://127.0.0.1:3000/hook")
             }
         }

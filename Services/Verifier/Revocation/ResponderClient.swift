@@ -27,9 +27,12 @@ struct ResponderClient: Sendable {
     /// The bytes of a response.
     /// - Throws: `Unreachable` for every failure.
     func post(_ request: [UInt8], to addresses: [String]) async throws(Unreachable) -> [UInt8] {
-        guard
-            let address = addresses.first(where: { ["http", "https"].contains(URL(string: $0)?.scheme?.lowercased()) })
-        else { throw Unreachable("the certificate names no OCSP responder") }
+        let usable = addresses.first { text in
+            guard let url = URL(string: text), let scheme = url.scheme?.lowercased() else { return false }
+            // The client of HTTP ends the process at a port that there is not.
+            return ["http", "https"].contains(scheme) && 0...65_535 ~= url.port ?? 0
+        }
+        guard let address = usable else { throw Unreachable("the certificate names no OCSP responder") }
         var post = HTTPClientRequest(url: address)
         post.method = .POST
         post.headers.add(name: "content-type", value: "application/ocsp-request")

@@ -69,6 +69,15 @@ import Testing
         }
     }
 
+    @Test func `An address of a provider is encrypted or of this machine, at a port that there is`() {
+        for text in ["https://idp.example", "https://idp.example:65535/a", "http://127.0.0.1:8080"] {
+            #expect(ProviderAddress.isSafe(text), "\(text)")
+        }
+        for text in ["http://idp.example", "https://idp.example:65536", "https://me@idp.example", "idp.example"] {
+            #expect(!ProviderAddress.isSafe(text), "\(text)")
+        }
+    }
+
     @Test func `An answer of the provider that begins and never ends is none`() async throws {
         let server = try StallingServer()
         let provider = Provider(

@@ -30,6 +30,16 @@ struct ExitTests {
         (["customers", "choose", "--app", "a", "00000000-0000-0000-0000-000000000001"], Self.nowhere, .usage),
         (["healthcheck", "foo"], [:], .usage),
         (["healthcheck", "ftp://host/"], [:], .usage),
+        (["healthcheck", "http://127.0.0.1:65536/livez"], [:], .usage),
+        (["doctor", "--url", "https://127.0.0.1:65536/v1/notifications"], [:], .usage),
+        (
+            ["webhooks", "listen", "--api", "http://127.0.0.1:65536", "--key-file", "k", "--forward", "http://a"], [:],
+            .usage
+        ),
+        (
+            ["webhooks", "listen", "--api", "http://a", "--key-file", "k", "--forward", "http://127.0.0.1:65536"], [:],
+            .usage
+        ),
         (["extend", "product", "gold", "--days", "3", "--reason", "outage"], [:], .usage),
         (["extend", "1", "--days", "91", "--reason", "outage"], [:], .usage),
         (["coverage"], [:], .configuration),

@@ -85,5 +85,7 @@ import Testing
         let found = try await problems(keys: "absent.json", url: "simulator:8090")
         #expect(found.contains { $0.contains("STOREKEEPER_APP_STORE_API_URL") })
         #expect(found.contains { $0.contains("STOREKEEPER_APP_STORE_API_KEYS_FILE") && $0.contains("absent.json") })
+        let beyond = try await problems(url: "http://127.0.0.1:65536")
+        #expect(beyond.first?.contains("STOREKEEPER_APP_STORE_API_URL") == true)
     }
 }

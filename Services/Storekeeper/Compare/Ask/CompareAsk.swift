@@ -68,7 +68,8 @@ struct CompareAsk: Subcommand {
     private static func check(_ url: String) throws {
         let parts = URLComponents(string: url)
         let isLocal = ["127.0.0.1", "localhost", "[::1]", "::1"].contains(parts?.host ?? "")
-        guard parts?.host != nil, parts?.scheme == "https" || (parts?.scheme == "http" && isLocal), !url.hasSuffix("/")
+        guard parts?.host != nil, parts?.scheme == "https" || (parts?.scheme == "http" && isLocal), !url.hasSuffix("/"),
+            0...65_535 ~= parts?.port ?? 0
         else {
             throw ValidationError(
                 "--url \(url.escaped) is no https URL without a slash at its end; http is for this machine alone")
