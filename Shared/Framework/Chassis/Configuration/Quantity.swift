@@ -1,7 +1,15 @@
 /// Numbers with a unit, as operators write them.
 enum Quantity {
-    /// Units are required: `30` could mean seconds or milliseconds.
+    /// Longer is a mistake, and in nanoseconds no number of 64 bits.
+    private static let longest = Duration.seconds(36_525 * 86_400)
+
+    /// Units are required: `30` could mean seconds or milliseconds. Nil for more than a hundred years, too.
     static func duration(_ text: String) -> Duration? {
+        guard let duration = anyDuration(text), duration <= longest else { return nil }
+        return duration
+    }
+
+    private static func anyDuration(_ text: String) -> Duration? {
         guard let (number, unit) = split(text) else { return nil }
         switch unit {
         case "ms": return .milliseconds(number)

@@ -20,6 +20,11 @@ private func read<Value>(_ variable: Variable<Value>, _ text: String) -> Value? 
         #expect(read(.duration("X_FILE", ""), text) == duration)
     }
 
+    @Test(arguments: ["36526d", "9223372036854775807s", "9223372036854775807ms"])
+    func `Duration of more than a hundred years is rejected: in nanoseconds it would be no number`(text: String) {
+        #expect(read(.duration("X_FILE", ""), text) == nil)
+    }
+
     @Test(arguments: ["5", "s", "-1s", "1.5s", "5 minutes", "99999999999999999999s", "9223372036854775807h", "٥s"])
     func `Duration without a unit, or with an unknown one, is rejected`(text: String) {
         #expect(read(.duration("X_FILE", ""), text) == nil)
