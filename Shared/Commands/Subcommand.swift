@@ -24,6 +24,10 @@ extension ParsableCommand {
             }
             running = type(of: subcommand)
             try await subcommand.run(in: context)
+            // Some of it waits to be written, and a full disk takes none: half a report must not look like all of it.
+            guard fflush(nil) == 0 else {
+                throw CommandError("the output cannot be written: \(String(cString: strerror(errno)))")
+            }
             Foundation.exit(0)
         } catch {
             let suggestion = running == nil ? suggestion(for: Array(CommandLine.arguments.dropFirst())) : nil

@@ -155,6 +155,18 @@ extension EndToEnd {
             #expect(outcome.text.contains("does not answer"))
         }
 
+        @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+        func `Output that a full disk does not take fails the command`() async throws {
+            let place = try Place()
+            let log = place.directory + "/output"
+            let child = try await Spawner().start(
+                "storekeeper", program: "/bin/sh",
+                arguments: ["-c", "exec \"$0\" config > /dev/full", try EndToEnd.binaries.path(of: "storekeeper")],
+                environment: [:], log: log)
+            #expect(await child.ending() == .exit(1))
+            #expect(try String(contentsOfFile: log, encoding: .utf8).contains("the output cannot be written"))
+        }
+
         private static func run(
             _ program: String, _ arguments: [String], environment: [String: String] = [:]
         ) async throws -> (ending: ChildProcess.Ending, text: String) {
