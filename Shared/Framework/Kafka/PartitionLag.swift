@@ -21,5 +21,8 @@ public struct PartitionLag: Sendable, Hashable {
     }
 
     /// Number of records not read yet. Records dropped by retention do not count: they cannot be read.
-    public var records: Int64 { max(0, end - max(committed ?? low, low)) }
+    public var records: Int64 { end - settled }
+
+    /// The group's position within what the partition has: any client can commit any number, and sums of them would overflow.
+    public var settled: Int64 { min(max(committed ?? low, low), end) }
 }

@@ -68,7 +68,7 @@ package struct StageLag: Sendable {
         }
         return PipelineStatus.Stage(
             name: reader.name, topic: reader.topic, waiting: lags.reduce(0) { $0 + $1.records }, behindSeconds: behind,
-            isStalled: isStalled, settled: lags.reduce(0) { $0 + ($1.committed ?? $1.low) },
+            isStalled: isStalled, settled: lags.reduce(0) { $0 + $1.settled },
             restartedAt: lags.compactMap { PositionEvidence(text: $0.metadata).restartedAt }.max(),
             orphanedPartitions: await orphans(reader, admin, existing: lags.map(\.partition)))
     }
