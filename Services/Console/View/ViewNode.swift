@@ -62,23 +62,35 @@ struct Preformatted: Sendable {
 
 enum ViewText {
     /// The text with control, direction and invisible characters in their escaped form, and without characters that
-    /// would combine with one that HTML gives a meaning.
+    /// would combine with one that HTML gives a meaning: the library escapes by characters, a browser reads by scalars.
     static func visible(_ text: String) -> String {
         let escaped = text.escaped
         guard escaped.contains(where: { $0.unicodeScalars.count > 1 }) else { return escaped }
         var safe = ""
         for character in escaped {
             let scalars = character.unicodeScalars
-            if scalars.count > 1, let first = scalars.first, "<>&\"'".unicodeScalars.contains(first) {
-                safe.unicodeScalars.append(first)
-                // U+25CC, the sign on which a combining character is shown alone.
-                safe += "\u{25CC}"
-                safe.unicodeScalars.append(contentsOf: scalars.dropFirst())
-            } else {
+            guard scalars.count > 1, scalars.contains(where: isMarkup) else {
                 safe.append(character)
+                continue
+            }
+            for (place, scalar) in scalars.enumerated() {
+                // Some letters, such as U+0D4E, join what follows them to themselves.
+                if place > 0, isMarkup(scalar) { safe.unicodeScalars.append(alone) }
+                safe.unicodeScalars.append(scalar)
+                if place < scalars.count - 1, isMarkup(scalar) { safe.unicodeScalars.append(alone) }
             }
         }
         return safe
+    }
+
+    /// The sign on which a combining character is shown alone.
+    private static let alone: Unicode.Scalar = "\u{25CC}"
+
+    private static func isMarkup(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "<", ">", "&", "\"", "'": true
+        default: false
+        }
     }
 }
 

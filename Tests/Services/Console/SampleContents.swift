@@ -14,9 +14,10 @@ struct SampleContents {
     static let app = "com.example.app"
     static let purchase = "2000000000000001"
     static let ended = "2000000000000002"
-    /// Markup, a quotation mark that a combining character follows, a change of direction, and 4 KB.
+    /// Markup, also behind a letter that joins it to itself, a quotation mark that a combining character follows, a change of direction,
+    /// and 4 KB.
     static let hostile =
-        "<script>alert(1)</script>\"\u{301} onmouseover=alert(2) x='\u{202E}gnp{{title}}"
+        "<script>alert(1)</script>\u{0D4E}<script>\"\u{301} onmouseover=alert(2) x='\u{202E}gnp{{title}}"
         + String(repeating: "A", count: 4000)
 
     let connection: PostgresConnection

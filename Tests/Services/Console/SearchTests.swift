@@ -46,6 +46,25 @@ import Testing
         }
     }
 
+    /// U+0D4E and others like it join the next character to themselves, to Swift and not to a browser.
+    @Test(arguments: ["\u{0D4E}", "\u{111C2}", "\u{11D46}", "\u{0D4E}\u{0D4E}", "\u{600}", "e\u{301}"])
+    func `A letter that joins a mark to itself makes no markup of it`(letter: String) async throws {
+        try await RunningConsole.with { console in
+            let cookie = try await console.signedIn(role: "viewer")
+            for mark in ["<", "<\u{301}", "\"", "'\u{301}", "&"] {
+                let asked = FormFields.encode("\(letter)\(mark)zq9\(letter)>")
+                let page = try await console.get("/search?q=\(asked)", cookie: cookie)
+                #expect(page.status == 200)
+                // By scalars, as a browser reads them.
+                let scalars = page.text.unicodeScalars
+                #expect(scalars.firstRange(of: "zq9".unicodeScalars) != nil)
+                for raw in ["\(mark)zq9", "zq9\(letter)>"] {
+                    #expect(scalars.firstRange(of: raw.unicodeScalars) == nil, "\(raw.debugDescription)")
+                }
+            }
+        }
+    }
+
     @Test func `A link cannot make the command that the page shows run another one`() async throws {
         try await RunningConsole.with { console in
             let cookie = try await console.signedIn(role: "operator")
