@@ -43,9 +43,9 @@ struct RefundsPolicyShow: Subcommand {
                 "\(options.app.escaped) has no policy in \(options.environment.rawValue), so no refund request of it is answered: "
                     + "storekeeper refunds policy set")
         }
-        for line in newest.document.split(separator: "\n", omittingEmptySubsequences: false) {
-            context.print(String(line).escaped)
-        }
+        // The line end of Windows is one character.
+        let lines = newest.document.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        for line in lines { context.print(String(line).escaped) }
     }
 
     private struct Row: ListedRow {

@@ -13,8 +13,8 @@ struct RevocationList: Sendable {
     ///   - now: the time of revocation where a line has none.
     init(_ text: String, names: [String: String], now: Date) {
         var dates: [String: Date] = [:]
-        for line in text.split(separator: "\n") {
-            let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" || $0 == "\r" }
+        for line in text.split(whereSeparator: \.isNewline) {
+            let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
             guard let name = words.first else { continue }
             let serial = names[String(name)] ?? name.uppercased()
             let since = words.dropFirst().first.flatMap { Int64($0) }

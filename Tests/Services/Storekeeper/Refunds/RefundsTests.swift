@@ -36,6 +36,10 @@ import Testing
                 #expect(set.code == 0 && set.text.contains("Version \(version) is in force"))
             }
             #expect(await run(["policy", "show"] + Self.app).text.contains(#""preference": "DECLINE""#))
+            let windows = try file("{\r\n\"rules\": [{\"name\": \"a\", \"then\": {\"preference\": \"DECLINE\"}}]\r\n}")
+            #expect(await run(["policy", "set", windows] + Self.app).code == 0)
+            let shown = try file(await run(["policy", "show"] + Self.app).text)
+            #expect(await run(["policy", "set", shown] + Self.app).code == 0, "what is shown can be set again")
             #expect(await run(["list"]).text.contains("no such refund request"))
             #expect(await run(["show", "1"]).code != 0)
             #expect(await run(["answer", "1"]).errorOutput.contains("no refund of transaction 1"))

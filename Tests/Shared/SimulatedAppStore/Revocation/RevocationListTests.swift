@@ -18,6 +18,12 @@ import Testing
         #expect(list.standing(of: "4B") == .good)
     }
 
+    @Test func `Revocation list may have the line ends of Windows`() {
+        let list = list("leaf\r\nintermediate\r\n")
+        #expect(list.standing(of: "4A") == .revoked(Self.now, reason: "unspecified"))
+        #expect(list.standing(of: "4B") == .revoked(Self.now, reason: "unspecified"))
+    }
+
     @Test func `Empty revocation list revokes nothing`() {
         #expect(list("").standing(of: "4A") == .good)
         #expect(list("#leaf\n#\n").standing(of: "4A") == .good)
