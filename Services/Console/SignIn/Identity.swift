@@ -47,10 +47,13 @@ struct Authenticator: Sendable {
 
     /// The value of a cookie; nil where it is missing, or there twice.
     static func cookie(_ name: String, in headers: HTTPFields) -> String? {
-        let pairs = headers[values: .cookie].flatMap { $0.split(separator: ";") }
+        // By bytes, as browsers write them: a letter that joins the next character to itself, in a cookie of a neighbouring host, would
+        // hide the one behind it.
+        let pairs = headers[values: .cookie].flatMap { $0.utf8.split(separator: UInt8(ascii: ";")) }
         let values = pairs.compactMap { pair -> String? in
-            let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
-            return parts.count == 2 && parts[0] == name ? String(parts[1]) : nil
+            let parts = pair.drop { $0 == UInt8(ascii: " ") }.split(separator: UInt8(ascii: "="), maxSplits: 1)
+            guard parts.count == 2, parts[0].elementsEqual(name.utf8) else { return nil }
+            return String(decoding: parts[1], as: UTF8.self)
         }
         return single(values)
     }

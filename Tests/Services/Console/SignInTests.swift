@@ -1,4 +1,5 @@
 import Foundation
+import Hummingbird
 import Storage
 import Testing
 
@@ -100,6 +101,16 @@ import Testing
                 #expect(page.status == 303)
             }
         }
+    }
+
+    @Test func `A cookie hides none behind it, and one that is there twice is none`() {
+        func cookie(_ text: String) -> String? {
+            Authenticator.cookie(Authenticator.cookie, in: [.cookie: text])
+        }
+        #expect(cookie("x=1; __Host-storekeeper=s") == "s")
+        #expect(cookie("x=\u{0D4E}; __Host-storekeeper=s") == "s")
+        #expect(cookie("__Host-storekeeper=s; x=\u{0D4E}; __Host-storekeeper=t") == nil)
+        #expect(cookie("x=1") == nil)
     }
 
     @Test func `Console signs people in by header only where a trusted proxy sends it, and only people with a role`()
