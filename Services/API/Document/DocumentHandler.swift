@@ -14,7 +14,9 @@ struct DocumentHandler: Sendable {
 
     /// `GET /reference`
     func reference(_ request: APIRequest) throws -> APIResponse {
-        guard let page = Self.page else { throw Problem(.internalError, "The page could not be made; /openapi.json has the same.") }
+        guard let page = Self.page else {
+            throw Problem(.internalError, "The page could not be made; /openapi.json has the same.")
+        }
         var response = APIResponse(json: page.bytes)
         response.headers[.contentType] = "text/html; charset=utf-8"
         response.headers[.contentSecurityPolicy] = ReferencePage.policy

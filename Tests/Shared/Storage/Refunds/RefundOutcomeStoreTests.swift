@@ -17,7 +17,7 @@ import Testing
         {"name": "else", "then": {"preference": "GRANT_PRORATED", "waitForUsage": "PT30M"}}]}
         """
 
-    @Test func `A refund that Apple reversed is one of the request that led to it, not of one that was declined before`()
+    @Test func `A refund that Apple reversed is one of the request that led to it, of no declined one before`()
         async throws
     {
         try await RefundFixture.use { fixture async throws in
