@@ -78,17 +78,27 @@ extension EndToEnd {
                 try await apple.waitUntil("Apple has sent all") { await apple.control.isFinished() }
                 #expect(apple.receiver.dropped > 0)
                 // Minutes without ingest: Apple considers everything delivered, so no failure check finds it.
-                let next = Date(milliseconds: (Date().milliseconds / 60_000 + 1) * 60_000)
+                let minute = Date(milliseconds: Date().milliseconds / 60_000 * 60_000)
                 let producer = try Producer(apple.services.kafka, logger: .silent)
                 try await producer.send(
-                    [0, 10, 11, 12, 13].map { minute in
+                    [-13, -3, -2, -1].map { number in
                         ProducerRecord(
                             Topics.heartbeats,
                             IngestHeartbeat(
-                                instance: "test", minute: next.addingTimeInterval(minute * 60), accepted: 1,
+                                instance: "test", minute: minute.addingTimeInterval(number * 60), accepted: 1,
                                 rejected: [:]))
                     })
                 await producer.close(deadline: .seconds(5))
+                try await apple.waitUntil("the heartbeats are stored") {
+                    try await apple.ledger.connection.execute(Self.heartbeats)[0].value("count", as: Int64.self) == 4
+                }
+                // The comparison began with the first notification, and this silence was before.
+                try await apple.waitUntil("the comparison of all apps begins before the silence") {
+                    let all = try await apple.ledger.connection.execute(Self.apps)[0].value("count", as: Int64.self)
+                    return try await apple.ledger.connection.execute(
+                        Self.beginBefore, minute.addingTimeInterval(-15 * 60)
+                    ).affected == Int(all)
+                }
                 let windows = RecoveryWindowStore(apple.ledger.connection)
                 var filter = RecoveryWindowStore.Filter()
                 (filter.reasons, filter.onlyWhole) = ([.outage], true)
@@ -165,6 +175,16 @@ extension EndToEnd {
             #expect(outcome.ending == .exit(0), "\(outcome.log)")
             return try JSONDecoder().decode([Window].self, from: Data(outcome.text.utf8))
         }
+
+        private static let heartbeats = Statement(
+            unsafeSQL: "select count(*) as count from ingest_heartbeat where instance = 'test'")
+        private static let apps = Statement(
+            unsafeSQL: "select count(*) as count from (select distinct environment, bundle_id from notification) as app"
+        )
+        private static let beginBefore = Statement(
+            unsafeSQL: """
+                update coverage set begins_at = $1::timestamptz, planned_until = $1::timestamptz where kind = 'heartbeats'
+                """)
 
         private static func waitUntilNothingIsMissing(_ apple: SimulatedApple) async throws {
             let sent = try Self.genuine(apple.record())
