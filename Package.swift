@@ -55,7 +55,9 @@ let libraries: [Target] = [
     // Apple: what Apple says, verified.
     library("Apple/StrictJSON", []),
     library("Apple/Signatures", ["COpenSSL", "Digests"]),
-    library("Apple/AppStore", ["Digests", "Signatures", "StrictJSON", "TimeLimits", httpClient]),
+    library("Apple/AppStore", ["Digests", "Signatures", "StrictJSON"]),
+    // How Apple is asked, and what is signed with our keys.
+    library("Apple/ServerAPI", ["AppStore", "Digests", "Signatures", "StrictJSON", "TimeLimits", httpClient]),
     // Domain: decides without a database.
     library("Domain/Contracts", ["Records", "Signatures", "StrictJSON"]),
     library("Domain/Subscriptions", ["Contracts", "Records", "StrictJSON"]),
@@ -75,7 +77,8 @@ let libraries: [Target] = [
     library(
         "Bootstrap",
         [
-            "Chassis", "Postgres", "Storage", "AppStore", "Signatures", "Contracts", "Kafka", "Pipeline", "Records",
+            "Chassis", "Postgres", "Storage", "AppStore", "ServerAPI", "Signatures", "Contracts", "Kafka", "Pipeline",
+            "Records",
             "Digests", "WebhookDelivery",
         ]),
     library(
@@ -84,7 +87,8 @@ let libraries: [Target] = [
     library(
         "Operations",
         [
-            "Kafka", "Contracts", "Records", "StrictJSON", "AppStore", "Digests", "Signatures", "Subscriptions",
+            "Kafka", "Contracts", "Records", "StrictJSON", "AppStore", "ServerAPI", "Digests", "Signatures",
+            "Subscriptions",
             "Storage", "Pipeline", "Postgres", "WebhookDelivery", "Refunds", logging,
         ]),
     // What the programs with commands share: their context, exit codes, errors and options.
@@ -99,7 +103,8 @@ let libraries: [Target] = [
     library(
         "SimulatedAppStore",
         [
-            "Chassis", "Development", "Contracts", "Records", "AppStore", "Digests", "Signatures", "StrictJSON",
+            "Chassis", "Development", "Contracts", "Records", "AppStore", "ServerAPI", "Digests", "Signatures",
+            "StrictJSON",
             lifecycle,
             signals, arguments, httpClient, hummingbird, nio,
         ]),
@@ -129,19 +134,22 @@ let services: [Target] = [
         "Recovery",
         [
             "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "Interpretation", "Bootstrap", "AppStore",
+            "ServerAPI",
             "Digests", "Subscriptions", "Storage", "Postgres",
         ]),
     service(
         "Scheduler",
         [
-            "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "Bootstrap", "AppStore", "Storage", "Postgres",
+            "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "Bootstrap", "AppStore", "ServerAPI", "Storage",
+            "Postgres",
             "Refunds",
         ]),
     service(
         "API",
         [
             "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "StrictJSON", "Digests", "Signatures",
-            "Subscriptions", "Storage", "Bootstrap", "Postgres", "AppStore", "Interpretation", "Operations",
+            "Subscriptions", "Storage", "Bootstrap", "Postgres", "AppStore", "ServerAPI", "Interpretation",
+            "Operations",
             "WebhookDelivery", "Refunds", hummingbird, lifecycle, hummingbirdCore, hummingbirdTLS, nioSSL, nio,
         ],
         resources: [.embedInCode("openapi.json")]),
@@ -149,7 +157,7 @@ let services: [Target] = [
         "Console",
         [
             "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "StrictJSON", "Digests", "Signatures",
-            "Subscriptions", "Storage", "Bootstrap", "Postgres", "AppStore", "Operations", "OpenIDConnect",
+            "Subscriptions", "Storage", "Bootstrap", "Postgres", "AppStore", "ServerAPI", "Operations", "OpenIDConnect",
             "WebhookDelivery", "Refunds", hummingbird,
             lifecycle, mustache,
         ],
@@ -165,6 +173,7 @@ let services: [Target] = [
         "Storekeeper",
         [
             "Commands", "Chassis", "Threads", "Kafka", "Contracts", "Records", "StrictJSON", "Bootstrap", "AppStore",
+            "ServerAPI",
             "Signatures", "Interpretation", "Subscriptions", "Storage", "Pipeline", "Operations", "Postgres", logging,
             "WebhookDelivery", "Refunds", signals, arguments, httpClient, hummingbird,
         ]),
@@ -232,6 +241,12 @@ let tests: [Target] = [
         "AppStoreTests", "Shared/Apple/AppStore",
         ["AppStoreSamples", "Development", "AppStore", "Digests", "Signatures", "StrictJSON", "TestSupport"]),
     tests(
+        "ServerAPITests", "Shared/Apple/ServerAPI",
+        [
+            "AppStoreSamples", "Development", "AppStore", "ServerAPI", "Digests", "Signatures", "StrictJSON",
+            "TestSupport",
+        ]),
+    tests(
         "StorageTests", "Shared/Storage",
         [
             "Development", "Storage", "Postgres", "Contracts", "Records", "Refunds", "Subscriptions", "TestSupport",
@@ -248,7 +263,7 @@ let tests: [Target] = [
         "BootstrapTests", "Shared/Bootstrap",
         [
             "Contracts", "Kafka", "Pipeline", "Records", "Development", "Bootstrap", "Chassis", "Postgres", "Storage",
-            "AppStore", "Signatures", "TestSupport",
+            "AppStore", "ServerAPI", "Signatures", "TestSupport",
             logging, lifecycle,
         ]),
     tests(
@@ -293,14 +308,16 @@ let tests: [Target] = [
         "RecoveryTests", "Services/Recovery",
         [
             "Development", "Recovery", "Verifier", "SimulatedAppStore", "Interpretation", "Bootstrap", "Chassis",
-            "Pipeline", "Kafka", "Contracts", "Records", "AppStore", "Signatures", "Subscriptions", "Storage",
+            "Pipeline", "Kafka", "Contracts", "Records", "AppStore", "ServerAPI", "Signatures", "Subscriptions",
+            "Storage",
             "Postgres", "TestSupport", hummingbird, lifecycle,
         ]),
     tests(
         "SchedulerTests", "Services/Scheduler",
         [
             "Development", "Scheduler", "SimulatedAppStore", "Chassis", "Pipeline", "Kafka", "Contracts", "Records",
-            "AppStore", "Signatures", "Storage", "Postgres", "Refunds", "StrictJSON", "Subscriptions", "TestSupport",
+            "AppStore", "ServerAPI", "Signatures", "Storage", "Postgres", "Refunds", "StrictJSON", "Subscriptions",
+            "TestSupport",
             "Interpretation", logging,
             lifecycle, hummingbird, httpClient,
         ]),
@@ -310,7 +327,7 @@ let tests: [Target] = [
             "AppStoreSamples",
             "Development", "API", "SimulatedAppStore", "Chassis", "Contracts", "Records", "StrictJSON", "Subscriptions",
             "Operations",
-            "Storage", "Postgres", "TestSupport", "AppStore", "Digests", "Signatures", "Kafka", "Pipeline",
+            "Storage", "Postgres", "TestSupport", "AppStore", "ServerAPI", "Digests", "Signatures", "Kafka", "Pipeline",
             "WebhookDelivery", "Refunds", "Interpretation", "Threads", logging, lifecycle, hummingbird, httpClient, nio,
             nioSSL,
         ]),
@@ -319,7 +336,7 @@ let tests: [Target] = [
         [
             "WebhookDelivery",
             "Console", "Operations", "Chassis", "Contracts", "Records", "Kafka", "Pipeline", "Subscriptions", "Storage",
-            "Postgres", "OpenIDConnect", "StrictJSON", "COpenSSL", "Development", "AppStore", "Digests", "Signatures",
+            "Postgres", "OpenIDConnect", "StrictJSON", "COpenSSL", "Development", "ServerAPI", "Digests", "Signatures",
             "TestSupport", logging, lifecycle, hummingbird, httpClient, nio,
         ]),
     tests(
@@ -332,14 +349,16 @@ let tests: [Target] = [
     tests(
         "SimulatedAppStoreTests", "Shared/SimulatedAppStore",
         [
-            "Chassis", "Development", "SimulatedAppStore", "AppStore", "Digests", "Signatures", "Contracts", "Records",
+            "Chassis", "Development", "SimulatedAppStore", "AppStore", "ServerAPI", "Digests", "Signatures",
+            "Contracts", "Records",
             "StrictJSON", "TestSupport", logging, httpClient, hummingbird, nio, nioPosix,
         ]),
     tests(
         "StorekeeperTests", "Services/Storekeeper",
         [
             "OperationsTests", "SimulatedAppStore",
-            "Chassis", "Commands", "Devkit", "Development", "Storekeeper", "Operations", "AppStore", "Signatures",
+            "Chassis", "Commands", "Devkit", "Development", "Storekeeper", "Operations", "AppStore", "ServerAPI",
+            "Signatures",
             "StrictJSON",
             "Contracts", "Records", "Kafka", "Interpretation", "Pipeline", "Subscriptions", "Storage", "Postgres",
             "TestSupport", "WebhookDelivery", "Refunds", arguments, logging, hummingbird,

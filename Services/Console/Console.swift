@@ -1,6 +1,6 @@
-import AppStore
 import Chassis
 import Operations
+import ServerAPI
 import Signatures
 import Storage
 

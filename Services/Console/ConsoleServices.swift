@@ -1,4 +1,3 @@
-import AppStore
 import Bootstrap
 import Chassis
 import Contracts
@@ -7,6 +6,7 @@ import Kafka
 import Operations
 import Pipeline
 import Postgres
+import ServerAPI
 import Signatures
 import Storage
 

@@ -1,6 +1,7 @@
 import AppStore
 import Contracts
 import Pipeline
+import ServerAPI
 import Storage
 
 import struct Foundation.Date

@@ -2,6 +2,7 @@ import AppStore
 import Contracts
 import Interpretation
 import Postgres
+import ServerAPI
 import Storage
 import Subscriptions
 

@@ -1,4 +1,3 @@
-import AppStore
 import Bootstrap
 import Chassis
 import Contracts
@@ -6,6 +5,7 @@ import Kafka
 import Pipeline
 import Postgres
 import Records
+import ServerAPI
 import Storage
 
 import struct Foundation.UUID

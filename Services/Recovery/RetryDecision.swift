@@ -1,7 +1,7 @@
-import AppStore
 import Contracts
 import Pipeline
 
+import ServerAPI
 import struct Foundation.Date
 
 /// The result of a request: a history, or a postponement.

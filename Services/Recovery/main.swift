@@ -1,10 +1,10 @@
-import AppStore
 import Bootstrap
 import Chassis
 import Contracts
 import Foundation
 import Pipeline
 import Postgres
+import ServerAPI
 import Storage
 
 await ServiceProcess(

@@ -1,6 +1,7 @@
 import AppStore
 import Contracts
 import Logging
+import ServerAPI
 import Storage
 import Synchronization
 

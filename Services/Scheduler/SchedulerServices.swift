@@ -1,10 +1,10 @@
-import AppStore
 import Bootstrap
 import Chassis
 import Contracts
 import Kafka
 import Pipeline
 import Postgres
+import ServerAPI
 import Storage
 
 import struct Foundation.UUID

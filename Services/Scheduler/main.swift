@@ -1,4 +1,3 @@
-import AppStore
 import Bootstrap
 import Chassis
 import Contracts
@@ -6,6 +5,7 @@ import Foundation
 import Kafka
 import Pipeline
 import Postgres
+import ServerAPI
 import Storage
 
 await ServiceProcess(

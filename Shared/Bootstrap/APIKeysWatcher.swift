@@ -1,5 +1,6 @@
 import AppStore
 import Chassis
+import ServerAPI
 
 /// Watches the file of API keys, so that a key rotation or a new app needs no restart.
 actor APIKeysWatcher {

@@ -1,6 +1,7 @@
 import AppStore
 import Chassis
 import Postgres
+import ServerAPI
 import Storage
 
 /// Apple's limits, shared by all processes through Postgres: a question takes the next free moment, so that what one service does not

@@ -1,5 +1,6 @@
 import AppStore
 import Contracts
+import ServerAPI
 import StrictJSON
 
 /// What became of a question to Apple, in the words of an answer.

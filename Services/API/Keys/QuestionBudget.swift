@@ -1,5 +1,6 @@
 import AppStore
 import Contracts
+import ServerAPI
 import Storage
 
 /// Questions to Apple that each key may cause. All keys and services share Apple's limits, so the made-up ids of one key must not use

@@ -1,6 +1,7 @@
 import AppStore
 import Chassis
 import Contracts
+import ServerAPI
 import Storage
 import StrictJSON
 import Subscriptions

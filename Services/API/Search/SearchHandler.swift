@@ -1,6 +1,6 @@
-import AppStore
 import Chassis
 import Contracts
+import ServerAPI
 import Storage
 
 /// `GET /v1/search?q=`: any id in one box.

@@ -2,6 +2,7 @@ import AppStore
 import Chassis
 import Contracts
 import Interpretation
+import ServerAPI
 import Storage
 import StrictJSON
 import Subscriptions

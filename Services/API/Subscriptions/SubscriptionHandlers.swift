@@ -3,6 +3,7 @@ import Chassis
 import Contracts
 import Operations
 import Postgres
+import ServerAPI
 import Signatures
 import Storage
 import StrictJSON

@@ -1,8 +1,8 @@
-import AppStore
 import Chassis
 import Contracts
 import Operations
 import Postgres
+import ServerAPI
 import Storage
 import StrictJSON
 import Subscriptions

@@ -1,6 +1,7 @@
 import AppStore
 import Chassis
 import Contracts
+import ServerAPI
 import Signatures
 import Storage
 import StrictJSON

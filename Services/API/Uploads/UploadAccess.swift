@@ -5,6 +5,7 @@ import Contracts
 import Kafka
 import Pipeline
 import Postgres
+import ServerAPI
 import Signatures
 
 /// What uploads are served with, from the configuration. Without the file of apps nothing can be proven: then everything else

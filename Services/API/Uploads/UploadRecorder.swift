@@ -4,6 +4,7 @@ import Contracts
 import Digests
 import Kafka
 import Operations
+import ServerAPI
 import Signatures
 import Storage
 import StrictJSON

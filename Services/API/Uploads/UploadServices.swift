@@ -1,5 +1,6 @@
 import AppStore
 import Contracts
+import ServerAPI
 import Storage
 import StrictJSON
 

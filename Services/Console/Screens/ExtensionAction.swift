@@ -1,6 +1,7 @@
 import AppStore
 import Contracts
 import Operations
+import ServerAPI
 import Storage
 import Subscriptions
 

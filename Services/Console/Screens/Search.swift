@@ -1,6 +1,6 @@
-import AppStore
 import Contracts
 import Postgres
+import ServerAPI
 import Storage
 import Subscriptions
 

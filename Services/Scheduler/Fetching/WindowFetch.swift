@@ -4,6 +4,7 @@ import Contracts
 import Kafka
 import Pipeline
 import Postgres
+import ServerAPI
 import Storage
 
 import struct Foundation.Date

@@ -1,8 +1,8 @@
-import AppStore
 import Chassis
 import Contracts
 import Postgres
 import Refunds
+import ServerAPI
 import Storage
 
 import struct Foundation.Date

@@ -1,7 +1,7 @@
-import AppStore
 import ArgumentParser
 import Commands
 import Operations
+import ServerAPI
 
 /// `storekeeper advanced-commerce call`: one of Apple's operations.
 struct AdvancedCommerceCall: Subcommand {

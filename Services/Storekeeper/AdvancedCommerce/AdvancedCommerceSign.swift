@@ -1,6 +1,6 @@
-import AppStore
 import ArgumentParser
 import Commands
+import ServerAPI
 import StrictJSON
 
 /// `storekeeper advanced-commerce sign`: a request that an app hands to StoreKit.

@@ -2,6 +2,7 @@ import AppStore
 import ArgumentParser
 import Commands
 import Foundation
+import ServerAPI
 
 /// `storekeeper lookup`: queries of Apple's API.
 struct Lookup: ParsableCommand {

@@ -3,6 +3,7 @@ import ArgumentParser
 import Commands
 import Foundation
 import Operations
+import ServerAPI
 import Storage
 
 /// `storekeeper test-notification`: requests a test notification and follows it to the database.

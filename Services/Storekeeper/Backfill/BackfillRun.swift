@@ -4,6 +4,7 @@ import Contracts
 import Foundation
 import Kafka
 import Pipeline
+import ServerAPI
 
 /// Fetches customers' histories from Apple, some in parallel, and sends the signed objects to the pipeline.
 struct BackfillRun: Sendable {

@@ -1,10 +1,10 @@
-import AppStore
 import ArgumentParser
 import Commands
 import Contracts
 import Foundation
 import Operations
 import Postgres
+import ServerAPI
 import Storage
 
 /// `storekeeper compare FILE`.

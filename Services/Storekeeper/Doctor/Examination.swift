@@ -5,6 +5,7 @@ import Chassis
 import Commands
 import Foundation
 import Postgres
+import ServerAPI
 import Storage
 
 /// The checks of `storekeeper doctor`, in the order in which they depend on each other.

@@ -1,4 +1,3 @@
-import AppStore
 import ArgumentParser
 import Commands
 import Contracts
@@ -7,6 +6,7 @@ import Kafka
 import Operations
 import Pipeline
 import Postgres
+import ServerAPI
 import Storage
 
 /// `storekeeper import`: customers by the developer's own ids, with their purchases.

@@ -1,6 +1,6 @@
-import AppStore
 import Commands
 import Operations
+import ServerAPI
 
 /// What Apple says of some of the purchases of an import, before they are imported.
 struct ImportSample: Encodable, Sendable, Equatable {

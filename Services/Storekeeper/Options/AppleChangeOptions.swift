@@ -1,7 +1,7 @@
-import AppStore
 import ArgumentParser
 import Commands
 import Foundation
+import ServerAPI
 import Storage
 
 /// An app at Apple, and who changes something there.

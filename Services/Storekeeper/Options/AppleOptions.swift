@@ -1,9 +1,9 @@
-import AppStore
 import ArgumentParser
 import Bootstrap
 import Chassis
 import Commands
 import Contracts
+import ServerAPI
 
 extension AppStoreServerAPI {
     var storeEnvironment: StoreEnvironment { StoreEnvironment(rawValue: environment.rawValue) ?? .production }

@@ -1,5 +1,6 @@
 import AppStore
 import Foundation
+import ServerAPI
 import StrictJSON
 
 /// A request to the API, read as far as HTTP goes.

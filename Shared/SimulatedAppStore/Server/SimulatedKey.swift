@@ -1,5 +1,5 @@
-import AppStore
 import Foundation
+import ServerAPI
 import Signatures
 
 /// An In-App Purchase key: its private half for our client, its public half for the simulated App Store.

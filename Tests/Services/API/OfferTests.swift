@@ -1,5 +1,6 @@
 import AppStore
 import Foundation
+import ServerAPI
 import Signatures
 import StrictJSON
 import TestSupport

@@ -8,6 +8,7 @@ import Kafka
 import Pipeline
 import Postgres
 import Records
+import ServerAPI
 import Signatures
 import Storage
 import StrictJSON

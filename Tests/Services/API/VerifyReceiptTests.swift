@@ -1,8 +1,8 @@
-import AppStore
 import Chassis
 import Contracts
 import Foundation
 import Hummingbird
+import ServerAPI
 import ServiceLifecycle
 import StrictJSON
 import Synchronization

@@ -1,4 +1,3 @@
-import AppStore
 import AsyncHTTPClient
 import Chassis
 import Contracts
@@ -8,6 +7,7 @@ import Kafka
 import NIOCore
 import Operations
 import Postgres
+import ServerAPI
 import ServiceLifecycle
 import Signatures
 import Storage

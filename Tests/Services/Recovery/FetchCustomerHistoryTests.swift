@@ -8,6 +8,7 @@ import Testing
 
 @testable import AppStore
 @testable import Recovery
+@testable import ServerAPI
 @testable import SimulatedAppStore
 
 @Suite(.serialized, .hangLimit) struct FetchCustomerHistoryTests {

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-@testable import AppStore
 @testable import Recovery
+@testable import ServerAPI
 
 @Suite struct RetryDecisionTests {
     static func rejection(_ status: Int, _ body: String = "", until: Date? = nil) -> APIError {

@@ -12,6 +12,7 @@ import TestSupport
 
 @testable import AppStore
 @testable import Scheduler
+@testable import ServerAPI
 @testable import SimulatedAppStore
 
 /// Apple, a broker and a database around the scheduler, whose clock stands still.

@@ -64,7 +64,7 @@ struct PageTests {
     private static let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
     private static let folders = [
         ".", "Deploy", "Documentation", "Shared/Storage/Storage.docc", "Shared/Domain/Subscriptions/Subscriptions.docc",
-        "Shared/Apple/AppStore/AppStore.docc",
+        "Shared/Apple/AppStore/AppStore.docc", "Shared/Apple/ServerAPI/ServerAPI.docc",
     ]
 
     private static func names(in folder: String) throws -> [String] {

@@ -1,7 +1,7 @@
-import AppStore
 import Bootstrap
 import Chassis
 import Foundation
+import ServerAPI
 import Signatures
 import Testing
 

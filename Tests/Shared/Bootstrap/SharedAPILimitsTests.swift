@@ -2,6 +2,7 @@ import AppStore
 import Chassis
 import Foundation
 import Postgres
+import ServerAPI
 import TestSupport
 import Testing
 

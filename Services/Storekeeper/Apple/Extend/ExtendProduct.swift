@@ -2,6 +2,7 @@ import AppStore
 import ArgumentParser
 import Commands
 import Operations
+import ServerAPI
 import Storage
 
 /// `storekeeper extend product`: extends all active subscriptions of a product.

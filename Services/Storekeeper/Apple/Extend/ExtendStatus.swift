@@ -2,6 +2,7 @@ import AppStore
 import ArgumentParser
 import Commands
 
+import ServerAPI
 import struct Foundation.Date
 
 /// `storekeeper extend status`: the progress of a product's extension.

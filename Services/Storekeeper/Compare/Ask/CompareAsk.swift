@@ -1,10 +1,10 @@
-import AppStore
 import ArgumentParser
 import Chassis
 import Commands
 import Contracts
 import Foundation
 import Operations
+import ServerAPI
 import Storage
 
 /// `storekeeper compare ask`: a file to compare, where the other system has no export.

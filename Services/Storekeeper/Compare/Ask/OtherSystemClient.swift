@@ -1,6 +1,6 @@
-import AppStore
 import Chassis
 import Commands
+import ServerAPI
 
 /// Asks the API of another system about one customer at a time, at its limit. Reads only.
 struct OtherSystemClient: Sendable {

@@ -7,37 +7,37 @@ import struct Foundation.Date
 /// keep a refund from taking effect.
 ///
 /// A class, because it takes down what is odd while a payload reads.
-final class PayloadFields {
+package final class PayloadFields {
     private let object: JSONValue
     /// In the order in which they were read.
-    private(set) var oddities: [PayloadOddity] = []
+    package private(set) var oddities: [PayloadOddity] = []
 
-    init(_ json: JSONValue) throws(PayloadFault) {
+    package init(_ json: JSONValue) throws(PayloadFault) {
         guard json.kind == .object else { throw PayloadFault(field: "", expected: "a JSON object") }
         object = json
     }
 
-    func read(_ name: String) throws(PayloadFault) -> String? {
+    package func read(_ name: String) throws(PayloadFault) -> String? {
         try read(name, "a string") { $0.string }
     }
 
-    func read(_ name: String) throws(PayloadFault) -> Int64? {
+    package func read(_ name: String) throws(PayloadFault) -> Int64? {
         try read(name, "an integer") { $0.int64 }
     }
 
-    func read(_ name: String) throws(PayloadFault) -> Bool? {
+    package func read(_ name: String) throws(PayloadFault) -> Bool? {
         try read(name, "true or false") { $0.bool }
     }
 
-    func read(_ name: String) throws(PayloadFault) -> Date? {
+    package func read(_ name: String) throws(PayloadFault) -> Date? {
         try read(name, "a number of milliseconds") { $0.double.map(AppleDate.date(from:)) }
     }
 
-    func read(_ name: String) throws(PayloadFault) -> RawJSON? {
+    package func read(_ name: String) throws(PayloadFault) -> RawJSON? {
         try read(name, "JSON") { RawJSON(Array($0.rawBytes)) }
     }
 
-    func read(_ name: String) throws(PayloadFault) -> [String]? {
+    package func read(_ name: String) throws(PayloadFault) -> [String]? {
         try read(name, "an array of strings") { value in
             guard value.kind == .array else { return nil }
             let strings = value.elements.compactMap(\.string)
@@ -46,11 +46,11 @@ final class PayloadFields {
     }
 
     /// A JWS as bytes, to be verified or forwarded.
-    func read(_ name: String) throws(PayloadFault) -> [UInt8]? {
+    package func read(_ name: String) throws(PayloadFault) -> [UInt8]? {
         try read(name, "a string") { $0.unescapedBytes }
     }
 
-    func read(_ name: String) throws(PayloadFault) -> [[UInt8]]? {
+    package func read(_ name: String) throws(PayloadFault) -> [[UInt8]]? {
         try read(name, "an array of strings") { value in
             guard value.kind == .array else { return nil }
             let strings = value.elements.compactMap(\.unescapedBytes)
@@ -59,25 +59,25 @@ final class PayloadFields {
     }
 
     /// A JWS in text; nil where the verifier has put the object that it signs in its place.
-    func readSigned(_ name: String) throws(PayloadFault) -> String? {
+    package func readSigned(_ name: String) throws(PayloadFault) -> String? {
         object[name]?.kind == .object ? nil : try read(name)
     }
 
     /// An empty text is none: Apple's servers send it for what they do not know themselves.
-    func read<Value: OpenEnumeration>(_ name: String) throws(PayloadFault) -> Value? where Value.RawValue == String {
+    package func read<Value: OpenEnumeration>(_ name: String) throws(PayloadFault) -> Value? where Value.RawValue == String {
         guard let raw: String = try read(name) else { return nil }
         return familiar(Value(rawValue: raw), name, isNone: raw.isEmpty)
     }
 
-    func read<Value: OpenEnumeration>(_ name: String) throws(PayloadFault) -> Value? where Value.RawValue == Int64 {
+    package func read<Value: OpenEnumeration>(_ name: String) throws(PayloadFault) -> Value? where Value.RawValue == Int64 {
         guard let raw: Int64 = try read(name) else { return nil }
         return familiar(Value(rawValue: raw), name)
     }
 
-    func attempt(_ name: String) -> String? { attempt(name) { () throws(PayloadFault) in try read(name) } }
-    func attempt(_ name: String) -> Int64? { attempt(name) { () throws(PayloadFault) in try read(name) } }
+    package func attempt(_ name: String) -> String? { attempt(name) { () throws(PayloadFault) in try read(name) } }
+    package func attempt(_ name: String) -> Int64? { attempt(name) { () throws(PayloadFault) in try read(name) } }
     /// A number of this object, or else of an object within it.
-    func attempt(_ name: String, _ inner: String) -> Int64? {
+    package func attempt(_ name: String, _ inner: String) -> Int64? {
         if let number: Int64 = attempt(name) { return number }
         return attempt("\(inner).\(name)") { () throws(PayloadFault) in
             guard let value = member(inner), value.kind == .object else { return nil }
@@ -85,17 +85,17 @@ final class PayloadFields {
         }
     }
 
-    func attempt(_ name: String) -> [String]? { attempt(name) { () throws(PayloadFault) in try read(name) } }
+    package func attempt(_ name: String) -> [String]? { attempt(name) { () throws(PayloadFault) in try read(name) } }
 
-    func attempt<Value: OpenEnumeration>(_ name: String) -> Value? where Value.RawValue == String {
+    package func attempt<Value: OpenEnumeration>(_ name: String) -> Value? where Value.RawValue == String {
         attempt(name) { () throws(PayloadFault) in try read(name) }
     }
 
-    func attempt<Value: OpenEnumeration>(_ name: String) -> Value? where Value.RawValue == Int64 {
+    package func attempt<Value: OpenEnumeration>(_ name: String) -> Value? where Value.RawValue == Int64 {
         attempt(name) { () throws(PayloadFault) in try read(name) }
     }
 
-    func read<Value: Payload>(_ name: String) throws(PayloadFault) -> Value? {
+    package func read<Value: Payload>(_ name: String) throws(PayloadFault) -> Value? {
         guard let value = member(name) else { return nil }
         do {
             return try Value(json: value)
@@ -106,7 +106,7 @@ final class PayloadFields {
     }
 
     /// The fault of an element is that of the array, with its place.
-    func read<Value: Payload>(_ name: String) throws(PayloadFault) -> [Value]? {
+    package func read<Value: Payload>(_ name: String) throws(PayloadFault) -> [Value]? {
         guard let array = member(name) else { return nil }
         guard array.kind == .array else { throw PayloadFault(field: name, expected: "an array") }
         var values: [Value] = []
@@ -122,7 +122,7 @@ final class PayloadFields {
     }
 
     /// A payload two levels down.
-    func read<Value: Payload>(_ outer: String, _ name: String) throws(PayloadFault) -> Value? {
+    package func read<Value: Payload>(_ outer: String, _ name: String) throws(PayloadFault) -> Value? {
         guard let value = member(outer) else { return nil }
         let fields = try PayloadFields(value)
         do {
@@ -160,43 +160,43 @@ final class PayloadFields {
 }
 
 extension JSONWriter {
-    mutating func field(_ name: String, _ value: String?) { if let value { member(name, value) } }
-    mutating func field(_ name: String, _ value: Int64?) { if let value { member(name, value) } }
-    mutating func field(_ name: String, _ value: Bool?) { if let value { member(name, value) } }
-    mutating func field(_ name: String, _ value: RawJSON?) { if let value { member(name, raw: value.bytes) } }
+    package mutating func field(_ name: String, _ value: String?) { if let value { member(name, value) } }
+    package mutating func field(_ name: String, _ value: Int64?) { if let value { member(name, value) } }
+    package mutating func field(_ name: String, _ value: Bool?) { if let value { member(name, value) } }
+    package mutating func field(_ name: String, _ value: RawJSON?) { if let value { member(name, raw: value.bytes) } }
 
-    mutating func field(_ name: String, _ value: Date?) {
+    package mutating func field(_ name: String, _ value: Date?) {
         if let value { member(name, AppleDate.milliseconds(of: value)) }
     }
 
-    mutating func field(_ name: String, _ value: [String]?) {
+    package mutating func field(_ name: String, _ value: [String]?) {
         guard let value else { return }
         beginArray(name)
         for string in value { element(string) }
         endArray()
     }
 
-    mutating func field(_ name: String, _ value: [UInt8]?) {
+    package mutating func field(_ name: String, _ value: [UInt8]?) {
         if let value { member(name, String(decoding: value, as: UTF8.self)) }
     }
 
-    mutating func field(_ name: String, _ value: [[UInt8]]) {
+    package mutating func field(_ name: String, _ value: [[UInt8]]) {
         field(name, value.map { String(decoding: $0, as: UTF8.self) })
     }
 
-    mutating func field(_ name: String, _ value: [some Payload]) {
+    package mutating func field(_ name: String, _ value: [some Payload]) {
         beginArray(name)
         for element in value { self.element(raw: element.json) }
         endArray()
     }
 
-    mutating func field<Value: OpenEnumeration>(_ name: String, _ value: Value?) where Value.RawValue == String {
+    package mutating func field<Value: OpenEnumeration>(_ name: String, _ value: Value?) where Value.RawValue == String {
         field(name, value?.rawValue)
     }
 
-    mutating func field<Value: OpenEnumeration>(_ name: String, _ value: Value?) where Value.RawValue == Int64 {
+    package mutating func field<Value: OpenEnumeration>(_ name: String, _ value: Value?) where Value.RawValue == Int64 {
         field(name, value?.rawValue)
     }
 
-    mutating func field(_ name: String, _ value: (some Payload)?) { if let value { member(name, raw: value.json) } }
+    package mutating func field(_ name: String, _ value: (some Payload)?) { if let value { member(name, raw: value.json) } }
 }

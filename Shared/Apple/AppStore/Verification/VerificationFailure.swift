@@ -15,7 +15,7 @@ public struct VerificationFailure: Error, Sendable, Hashable, CustomStringConver
     /// ``VerificationFailureReason/chainDeferred``.
     public let chain: [UInt8]?
 
-    init(
+    package init(
         _ reason: VerificationFailureReason, _ message: String, bundleId: String? = nil, concernsOwnApp: Bool = false,
         chain: [UInt8]? = nil
     ) {

@@ -1,6 +1,6 @@
-import AppStore
 import Contracts
 import Foundation
+import ServerAPI
 import StrictJSON
 
 /// The Advanced Commerce API: cancelling and revoking change the subscription; the rest is checked, announced and signed. A purchase of

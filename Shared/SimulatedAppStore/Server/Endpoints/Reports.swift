@@ -1,5 +1,5 @@
-import AppStore
 import Foundation
+import ServerAPI
 
 extension StoreAPI {
     /// Set App Account Token: for this transaction and those that will follow.

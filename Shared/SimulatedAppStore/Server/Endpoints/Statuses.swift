@@ -1,4 +1,4 @@
-import AppStore
+import ServerAPI
 import StrictJSON
 
 extension StoreAPI {

@@ -1,5 +1,5 @@
-import AppStore
 import Foundation
+import ServerAPI
 
 extension StoreAPI {
     /// Get Transaction Info.

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-@testable import AppStore
 @testable import Scheduler
+@testable import ServerAPI
 @testable import Storage
 
 @Suite struct RetryDecisionTests {

@@ -1,6 +1,7 @@
 import AppStore
 import Contracts
 import Foundation
+import ServerAPI
 import Signatures
 import Testing
 
@@ -402,7 +403,7 @@ import Testing
         of fixture: SimulatorFixture, with tokens: [FixtureToken], patience: Duration = .seconds(60)
     ) throws -> AppStoreServerAPI {
         let clock = APIClock(now: { fixture.now }, random: { 0.5 })
-        let keys = tokens.map { AppStore.APIKey(issuerId: $0.issuerId, keyId: $0.keyId, privateKey: $0.key) }
+        let keys = tokens.map { ServerAPI.APIKey(issuerId: $0.issuerId, keyId: $0.keyId, privateKey: $0.key) }
         return AppStoreServerAPI(
             app: AcceptedApp(bundleId: "com.example.app", appAppleId: 1_234_567_890), environment: .production,
             credentials: APICredentials(keys: keys), verifier: verifier, transport: transport, clock: clock,

@@ -1,7 +1,7 @@
-import AppStore
 import Chassis
 import Commands
 import Foundation
+import ServerAPI
 import TestSupport
 import Testing
 
