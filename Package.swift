@@ -220,7 +220,7 @@ let tests: [Target] = [
     // What Apple's verifier must accept and reject; also the seeds of Tests/Fuzz.
     .target(
         name: "AppStoreSamples",
-        dependencies: ["AppStore", "Development", "Digests", "Signatures", "StrictJSON", "TestSupport"],
+        dependencies: ["AppStore", "Development", "Digests", "Signatures", "StrictJSON"],
         path: "Tests/Support/AppStoreSamples", swiftSettings: strict),
     tests("StrictJSONTests", "Shared/Apple/StrictJSON", ["StrictJSON", "TestSupport"]),
     tests("KafkaTests", "Shared/Framework/Kafka", ["Development", "Kafka", "CRDKafka", "TestSupport", logging]),

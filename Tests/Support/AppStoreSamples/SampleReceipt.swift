@@ -1,7 +1,6 @@
 import Development
 import Foundation
 import Signatures
-import TestSupport
 
 /// Sample receipts in Apple's layout, unsigned or signed by a generated key.
 package enum SampleReceipt {
@@ -79,9 +78,10 @@ package enum SampleReceipt {
     }
 
     private static func inDirectory(_ body: ((String) -> String) throws -> [UInt8]) throws -> [UInt8] {
-        let directory = try TemporaryDirectory()
-        defer { directory.remove() }
-        return try body { directory.path($0) }
+        let directory = FileManager.default.temporaryDirectory.appending(path: "storekeeper-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        return try body { directory.appending(path: $0).path }
     }
 
     private static func attribute(_ type: Int, _ content: [UInt8]) -> [UInt8] {

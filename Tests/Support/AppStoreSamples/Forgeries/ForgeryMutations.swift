@@ -1,13 +1,11 @@
 import AppStore
 import Foundation
 import Signatures
-import TestSupport
 
 extension ForgeryMaterial {
-    /// Genuine payloads changed by chance, the same for the same seed: in the text, or before signing in payload, header
-    /// or certificates. Without expected results; they compare two verifiers.
-    public func mutations(count: Int, seed: UInt64) throws -> [Forgery] {
-        var random = SeededGenerator(state: seed)
+    /// Genuine payloads changed by chance: in the text, or before signing in payload, header or certificates. Without
+    /// expected results; they compare two verifiers.
+    public func mutations(count: Int, using random: inout some RandomNumberGenerator) throws -> [Forgery] {
         let payload = try envelope(transaction(), renewal()).json
         let header = CompactJWS.headerJSON(x5c: authority.x5c)
         let genuine = try signer.sign(payload)
@@ -33,7 +31,7 @@ extension ForgeryMaterial {
         }
     }
 
-    private func mutated(_ bytes: [UInt8], using random: inout SeededGenerator) -> [UInt8] {
+    private func mutated(_ bytes: [UInt8], using random: inout some RandomNumberGenerator) -> [UInt8] {
         var bytes = bytes
         let interesting = Array("\"\\{}[],:.=-_+/ 0129eEfnA\n".utf8) + [0x00, 0x01, 0x7F, 0x80, 0xC3, 0xFF]
         for _ in 0..<Int.random(in: 1...2, using: &random) where !bytes.isEmpty {
