@@ -14,14 +14,14 @@ struct DevelopmentCluster: Sendable {
     private var log: String { directory + "/log" }
 
     /// Makes the directory.
-    init(directory: String?, programs: PostgresPrograms) throws {
+    init(directory: String?, isInMemory: Bool, programs: PostgresPrograms) throws {
         self.programs = programs
         isTemporary = directory == nil
         if let directory {
             self.directory = URL(fileURLWithPath: directory).standardizedFileURL.path
             try FileManager.default.createDirectory(atPath: self.directory, withIntermediateDirectories: true)
         } else {
-            self.directory = try TemporaryDirectory.make(prefix: "storekeeper-postgres-")
+            self.directory = try TemporaryDirectory.make(prefix: "storekeeper-postgres-", isInMemory: isInMemory)
         }
         guard isRoot else { return }
         guard let user = getpwnam("postgres") else {

@@ -16,12 +16,15 @@ public enum TestDatabase {
         let server = try await serverURL.value
         // A process of another container, or one that was killed before, may have had the same id.
         let name = "storekeeper_test_\(ProcessInfo.processInfo.processIdentifier)_\(next())_\(run)"
-        let template = isMigrated ? try await migrated.value : "template1"
-        try await administer(server, "create database \(name) template \(template)")
+        let template = isMigrated ? try await migrated.value : nil
+        let copying = template.map { " template \($0) strategy file_copy" } ?? ""
+        try await administer(server, "create database \(name)\(copying)")
         let configuration = configuration(url: Self.url(of: name, on: server))
         let result: Result<Value, any Error>
         do {
-            if isMigrated { try await migrate(configuration) }
+            if isMigrated, template == nil { try await migrate(configuration) }
+            // `status` takes it for the age of the installation.
+            if template != nil { try await run("update schema_migration set applied_at = now()", configuration) }
             result = .success(try await body(configuration))
         } catch {
             result = .failure(error)
@@ -48,28 +51,31 @@ public enum TestDatabase {
 
     private static let serverURL = Task {
         if let url = ProcessInfo.processInfo.environment["DATABASE_URL"] { return url }
-        let server = try await DevelopmentPostgres.start(durability: .none)
+        let server = try await DevelopmentPostgres.start(durability: .none, isInMemory: true)
         kept.withLock { $0 = server }
         return server.url
     }
 
     /// A database that holds our schema. A copy takes a fraction of the migrations' time; only a server that goes with this process
     /// gets it, because it stays.
-    private static let migrated = Task {
+    private static let migrated = Task { () async throws -> String? in
         let server = try await serverURL.value
-        guard kept.withLock({ $0 != nil }) else { return "template1" }
+        guard kept.withLock({ $0 != nil }) else { return nil }
         let name = "storekeeper_schema"
         try await administer(server, "create database \(name)")
         try await migrate(configuration(url: url(of: name, on: server)))
         return name
     }
 
-    /// Privileges on the database itself are not copied from a template: `migrate()` grants them again.
     private static func migrate(_ configuration: PostgresConfiguration) async throws {
         let connection = connection(configuration)
         _ = try await Migrator(connection).migrate()
-        // `status` takes it for the age of the installation.
-        try await connection.run(unsafeScript: "update schema_migration set applied_at = now()")
+        await connection.close()
+    }
+
+    private static func run(_ sql: String, _ configuration: PostgresConfiguration) async throws {
+        let connection = connection(configuration)
+        try await connection.run(unsafeScript: sql)
         await connection.close()
     }
 
