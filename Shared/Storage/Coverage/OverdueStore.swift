@@ -86,7 +86,8 @@ public struct OverdueStore: Sendable {
     static let statements = [notice, noticeNear, waiting, published, delete]
 
     /// The newest transaction may be refunded, such as seats that were added, while the subscription runs by Apple's
-    /// status since.
+    /// status since. As in `SubscriptionState`, a status that Apple signed with the refund knows of it, and a refund takes
+    /// effect when it is signed at the latest.
     static let notice = Statement(
         "overdue-notice",
         """
@@ -98,7 +99,8 @@ public struct OverdueStore: Sendable {
             select environment, original_transaction_id, bundle_id, expires_at as due_at, notification_uuid, signed_at
             from subscription
             where environment = $1::text::store_environment and bundle_id = $2::text and status = 1
-                and expires_at < $3::timestamptz and (revoked_at is null or status_event_at > revoked_at)
+                and expires_at < $3::timestamptz
+                and (revoked_at is null or status_event_at >= least(revoked_at, transaction_signed_at))
             union all
             select environment, original_transaction_id, bundle_id,
                 expires_at
@@ -109,14 +111,14 @@ public struct OverdueStore: Sendable {
                 and expires_at < $3::timestamptz - interval '60 days'
                 -- Within a commitment Apple retries for longer.
                 and (billing_plan_type is distinct from 'MONTHLY' or expires_at < $3::timestamptz - interval '90 days')
-                and (revoked_at is null or status_event_at > revoked_at)
+                and (revoked_at is null or status_event_at >= least(revoked_at, transaction_signed_at))
             union all
             select environment, original_transaction_id, bundle_id, coalesce(grace_period_expires_at, expires_at),
                 notification_uuid, signed_at
             from subscription
             where environment = $1::text::store_environment and bundle_id = $2::text and status = 4
                 and expires_at < $3::timestamptz and coalesce(grace_period_expires_at, expires_at) < $3::timestamptz
-                and (revoked_at is null or status_event_at > revoked_at)
+                and (revoked_at is null or status_event_at >= least(revoked_at, transaction_signed_at))
         ) as given
         where not exists (
             select from overdue_inquiry as asked
@@ -139,7 +141,7 @@ public struct OverdueStore: Sendable {
         from subscription as near
         where environment = $1::text::store_environment and bundle_id = $2::text and status = 1
             and expires_at >= $5::timestamptz and expires_at < $3::timestamptz
-            and (revoked_at is null or status_event_at > revoked_at)
+            and (revoked_at is null or status_event_at >= least(revoked_at, transaction_signed_at))
             and is_auto_renewing is not false
             and not exists (
                 select from overdue_inquiry as asked

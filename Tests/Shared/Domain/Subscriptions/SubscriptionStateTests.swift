@@ -41,6 +41,14 @@ import Testing
             transaction: Sample.seats(Sample.period("2", from: 10, signed: 15, revoked: 15)), status: 1, statusDay: 16,
             day: 31, state: .overdue),
         Case(
+            name: "added seats were refunded at the moment of the status, and the next charge is not known",
+            transaction: Sample.seats(Sample.period("2", from: 10, signed: 15, revoked: 15)), status: 1, statusDay: 15,
+            day: 31, state: .overdue),
+        Case(
+            name: "added seats were refunded on a day to come",
+            transaction: Sample.seats(Sample.period("2", from: 10, signed: 15, revoked: 20)), status: 1, statusDay: 15,
+            day: 31, state: .overdue),
+        Case(
             name: "added seats were refunded, and then the whole period",
             transaction: Sample.seats(Sample.period("2", from: 10, signed: 15, revoked: 15)), status: 5, statusDay: 16,
             day: 31, state: .revoked),

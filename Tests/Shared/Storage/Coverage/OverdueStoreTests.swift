@@ -8,11 +8,16 @@ import Testing
 @Suite struct OverdueStoreTests {
     typealias Fixtures = CoverageFixtures
 
+    /// A refund by its date and when Apple signed it, both in hours after the status.
+    struct Refund: Sendable {
+        var at: Double
+        var signed: Double
+    }
+
     /// A date by hours before `start`; nil for none.
     static func subscribe(
-        _ id: String, status: Int, expiredHoursAgo expiry: Double, grace: Double? = nil, isRevoked: Bool = false,
-        revokedHoursAgo: Double? = nil, environment: String = "Production", isRenewing: Bool? = nil,
-        billingPlan: String? = nil, _ fixtures: Fixtures
+        _ id: String, status: Int, expiredHoursAgo expiry: Double, grace: Double? = nil, refund: Refund? = nil,
+        environment: String = "Production", isRenewing: Bool? = nil, billingPlan: String? = nil, _ fixtures: Fixtures
     ) async throws {
         func ago(_ hours: Double?) -> String {
             hours.map { "to_timestamp(\(Fixtures.at(-$0 * 3600).timeIntervalSince1970))" } ?? "null"
@@ -21,11 +26,13 @@ import Testing
             unsafeScript: """
                 insert into subscription (
                     signed_at, revision, status, status_event_at, status_event_uuid, expires_at, grace_period_expires_at,
-                    revoked_at, notification_uuid, environment, original_transaction_id, bundle_id, renewal_signed_at,
+                    revoked_at, transaction_signed_at, transaction_id, transaction_event_at, transaction_event_uuid,
+                    notification_uuid, environment, original_transaction_id, bundle_id, renewal_signed_at,
                     renewal_event_at, renewal_event_uuid, is_auto_renewing, billing_plan_type)
                 values (now(), 1, \(status), now(), gen_random_uuid(), \(ago(expiry)), \(ago(grace)),
-                    \(isRevoked ? "now()" : ago(revokedHoursAgo)), gen_random_uuid(), '\(environment)', '\(id)',
-                    'com.example.app',
+                    \(refund.map { "now() + interval '\($0.at) hours'" } ?? "null"),
+                    now() + interval '\(refund?.signed ?? 0) hours', '\(id)', now(), gen_random_uuid(),
+                    gen_random_uuid(), '\(environment)', '\(id)', 'com.example.app',
                     \(isRenewing == nil ? "null, null, null, null" : "now(), now(), gen_random_uuid(), \(isRenewing == true)"),
                     \(billingPlan.map { "'\($0)'" } ?? "null"))
                 """)
@@ -52,16 +59,25 @@ import Testing
                 "committed, retried too long", status: 3, expiredHoursAgo: 91 * 24, billingPlan: "MONTHLY", fixtures)
             try await Self.subscribe("in grace", status: 4, expiredHoursAgo: 48, grace: -24, fixtures)
             try await Self.subscribe("grace over", status: 4, expiredHoursAgo: 48, grace: 3, fixtures)
-            try await Self.subscribe("refunded", status: 1, expiredHoursAgo: 3, isRevoked: true, fixtures)
             try await Self.subscribe(
-                "added seats were refunded before", status: 1, expiredHoursAgo: 3, revokedHoursAgo: 48, fixtures)
+                "refunded since", status: 1, expiredHoursAgo: 3, refund: Refund(at: 1, signed: 1), fixtures)
+            try await Self.subscribe(
+                "added seats were refunded before", status: 1, expiredHoursAgo: 3, refund: Refund(at: -48, signed: -48),
+                fixtures)
+            try await Self.subscribe(
+                "added seats were refunded with the status", status: 1, expiredHoursAgo: 3,
+                refund: Refund(at: 0, signed: 0), fixtures)
+            try await Self.subscribe(
+                "added seats were refunded on a day to come", status: 1, expiredHoursAgo: 3,
+                refund: Refund(at: 48, signed: 0), fixtures)
             try await Self.subscribe(
                 "of another environment", status: 1, expiredHoursAgo: 3, environment: "Sandbox", fixtures)
             #expect(
                 try await Self.notice(fixtures)
                     == [
-                        "active, long past", "added seats were refunded before", "committed, retried too long",
-                        "grace over", "retried too long",
+                        "active, long past", "added seats were refunded before",
+                        "added seats were refunded on a day to come", "added seats were refunded with the status",
+                        "committed, retried too long", "grace over", "retried too long",
                     ])
         }
     }
@@ -98,7 +114,8 @@ import Testing
             try await Self.subscribe("not yet", status: 1, expiredHoursAgo: -2, isRenewing: true, fixtures)
             try await Self.subscribe("past", status: 1, expiredHoursAgo: 0.5, isRenewing: true, fixtures)
             try await Self.subscribe("retrying", status: 3, expiredHoursAgo: -0.5, isRenewing: true, fixtures)
-            try await Self.subscribe("refunded", status: 1, expiredHoursAgo: -0.5, isRevoked: true, fixtures)
+            try await Self.subscribe(
+                "refunded", status: 1, expiredHoursAgo: -0.5, refund: Refund(at: 1, signed: 1), fixtures)
             #expect(try await near(limit: 1) == 1)
             #expect(try await store.waiting(limit: 9).map(\.message.originalTransactionId) == ["renews"])
             #expect(try await near() == 1)
