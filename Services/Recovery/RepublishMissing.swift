@@ -30,8 +30,8 @@ struct RepublishMissing: Settlement {
                             traceparent: tracing.traceparent(below: record))))
             }
         }
-        try await connection.deadLetters.write(processed)
-        try await connection.producer.send(missing + deadLetters(processed, at: time))
+        try await connection.deadLetters.write(processed, items: unreadable(processed, at: time))
+        try await connection.producer.send(missing)
         let attempts = pages.flatMap(\.attempts)
         try await items.record(pages.map { $0.seen(at: time) }, attempts: attempts)
         count(pages, attempts)
@@ -39,18 +39,19 @@ struct RepublishMissing: Settlement {
     }
 
     /// Unreadable items become dead letters; the page continues.
-    private func deadLetters(_ processed: ProcessedBatch<ComparePages>, at time: Date) -> [ProducerRecord] {
+    private func unreadable(
+        _ processed: ProcessedBatch<ComparePages>, at time: Date
+    ) -> [(number: Int, deadLetter: DeadLetter)] {
         processed.forwarded.flatMap { record, page in
-            page.items.filter { $0.state == .unreadable }.map { compared in
+            page.items.enumerated().filter { $0.element.state == .unreadable }.map { number, compared in
                 let original = ReceivedNotification(
                     signedPayload: compared.item.signedPayload, source: .history, receivedAt: time)
-                return ProducerRecord(
-                    Topics.rejected,
-                    DeadLetter(
-                        original: original.record(), stage: ServiceName.recovery.name,
-                        reason: ComparisonReason.unreadable.rawValue,
-                        message: "the payload in Apple's history \(ComparedPage.unreadable)", position: record.position,
-                        rejectedAt: time, attempts: processed.batch.attempt, build: BuildInformation.version))
+                let deadLetter = DeadLetter(
+                    original: original.record(), stage: ServiceName.recovery.name,
+                    reason: ComparisonReason.unreadable.rawValue,
+                    message: "the payload in Apple's history \(ComparedPage.unreadable)", position: record.position,
+                    rejectedAt: time, attempts: processed.batch.attempt, build: BuildInformation.version)
+                return (number, deadLetter)
             }
         }
     }

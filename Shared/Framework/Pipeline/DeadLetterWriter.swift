@@ -18,11 +18,15 @@ public actor DeadLetterWriter {
     }
 
     /// Returns when Kafka has confirmed the dead letters of the batch, now or before.
+    /// - Parameter items: dead letters of single items of forwarded records, each by its number in its record, which is the
+    ///   same at each attempt.
     /// - Throws: `KafkaError`, `CancellationError`.
-    public func write<S: Stage>(_ processed: ProcessedBatch<S>) async throws {
+    public func write<S: Stage>(
+        _ processed: ProcessedBatch<S>, items: [(number: Int, deadLetter: DeadLetter)] = []
+    ) async throws {
         // A batch begins behind what is settled.
         delivered.settled(processed.spans.map { Span(partition: $0.partition, first: $0.first, next: $0.first) })
-        let outputs = rejections.outputs(of: processed)
+        let outputs = rejections.outputs(of: processed) + rejections.outputs(of: items)
         guard !outputs.isEmpty else { return }
         let pending = delivered.pending(of: outputs, revocations: await consumer.revocations)
         let failures = try await producer.deliver(pending.map(\.record))

@@ -8,6 +8,8 @@ struct StageOutput: Sendable {
     struct Identity: Sendable, Hashable {
         var input: LogPosition
         var isDeadLetter: Bool
+        /// The number of the item that it is about, where one input leads to several outputs.
+        var item: Int?
     }
 
     var identity: Identity

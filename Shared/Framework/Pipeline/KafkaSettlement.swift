@@ -104,6 +104,15 @@ struct Rejections: Sendable {
                 identity: .init(input: $0.position, isDeadLetter: true), record: ProducerRecord(topic, $0))
         }
     }
+
+    /// The dead letters of single items, by the item's number in the record at the dead letter's position.
+    func outputs(of items: [(number: Int, deadLetter: DeadLetter)]) -> [StageOutput] {
+        items.map {
+            StageOutput(
+                identity: .init(input: $0.deadLetter.position, isDeadLetter: true, item: $0.number),
+                record: ProducerRecord(topic, $0.deadLetter))
+        }
+    }
 }
 
 extension ProducerRecord {

@@ -92,7 +92,10 @@ import Testing
     @Test func `Crash between Kafka and the database repeats and counts nothing twice`() async throws {
         try await History.use { history async throws in
             let uuids = (0..<10).map { _ in UUID() }
-            try await history.fetch([history.page(0, uuids.map { History.item($0) })])
+            let unreadable = ["no letter", "nor this"].map {
+                HistoryPage.Item(signedPayload: Array($0.utf8), sendAttempts: [])
+            }
+            try await history.fetch([history.page(0, uuids.map { History.item($0) } + unreadable)])
             let context = try history.context()
             let keeper = try ProducerService(
                 try context.settings.kafka(), for: .recovery, of: Topics.plan, logger: History.logger)
@@ -112,14 +115,16 @@ import Testing
                 _ = try await history.broker.messages(of: Topics.received, count: 20)
             }
             #expect(try await history.recoveryWindow().counts == .init())
+            // One for each unreadable item, however often the page was tried.
+            #expect(try await history.broker.end(of: Topics.rejected.route) == 2)
             for _ in 0..<2 {
                 // The second time everything is repeated from the beginning: the offsets of this group are its own.
                 try await whileRunning(try await Self.services(history)) {
-                    try await becomes("all is listed") { try await history.recoveryWindow().counts.listed == 10 }
+                    try await becomes("all is listed") { try await history.recoveryWindow().counts.listed == 12 }
                 }
             }
-            #expect(try await history.recoveryWindow().counts == .init(listed: 10, missing: 10))
-            #expect(try await items.items(of: history.window).count == 10)
+            #expect(try await history.recoveryWindow().counts == .init(listed: 12, missing: 10, unreadable: 2))
+            #expect(try await items.items(of: history.window).count == 12)
         }
     }
 

@@ -35,6 +35,19 @@ import Testing
         #expect(delivered.pending(of: outputs(0..<1, isDeadLetter: true), revocations: 0).isEmpty)
     }
 
+    @Test func `DeliveredOutputs tells the items of one record apart`() {
+        let items = (0..<3).map {
+            StageOutput(
+                identity: .init(
+                    input: LogPosition(topic: "in", partition: 0, offset: 7), isDeadLetter: true, item: $0),
+                record: ProducerRecord(topic: "out", key: nil, value: []))
+        }
+        var delivered = DeliveredOutputs()
+        delivered.delivered(items, except: [1: Failed()])
+        #expect(delivered.pending(of: items, revocations: 0).map(\.identity.item) == [1])
+        #expect(delivered.pending(of: outputs(7..<8, isDeadLetter: true), revocations: 0).count == 1)
+    }
+
     @Test func `DeliveredOutputs is empty after partitions were revoked`() {
         var delivered = DeliveredOutputs()
         delivered.delivered(outputs(0..<3), except: [:])
