@@ -21,7 +21,7 @@ struct DeadLetterReplay {
         let auditLog = DeadLetterActions(store: OperatorActionStore(connection), cluster: log.cluster)
         let deadLetters = try await log.selected(selection, auditLog, in: context)
         await log.close()
-        let operation = ReplayDeadLetters(deadLetters, of: log.cluster)
+        let operation = try ReplayDeadLetters(deadLetters, of: log.cluster)
         let plan = try await operation.plan(on: connection)
         var summary = ReplaySummary(dryRun: isDry, found: plan.found, known: plan.known)
         guard !isDry else { return try summary.show(plan.sentence, output, in: context) }

@@ -27,7 +27,7 @@ public struct DeadLetter: TopicMessage, Hashable {
         let size = original.byteCount
         if size > Self.longestOriginal {
             self.original = original.beginning
-            self.message = Self.cut("of its \(size) bytes this is the beginning; \(message)")
+            self.message = Self.cut("\(Self.cutPrefix)\(size)\(Self.cutSuffix)\(message)")
         } else {
             self.original = original
             self.message = Self.cut(message)
@@ -43,6 +43,17 @@ public struct DeadLetter: TopicMessage, Hashable {
     /// Bytes. Brokers take a megabyte by default, with the headers that ``record()`` appends; a larger dead letter would never be
     /// written, and its stage would try for ever. Any client that may write to a topic can compress a record of any size.
     static let longestOriginal = 990_000
+
+    /// Around the number of bytes, in the message of a record that is too large.
+    private static let (cutPrefix, cutSuffix) = ("of its ", " bytes this is the beginning; ")
+
+    /// Whether ``original`` is only the beginning of a record that is too large, which no replay can bring back.
+    public var isBeginning: Bool {
+        guard message.hasPrefix(Self.cutPrefix), let end = message.firstRange(of: Self.cutSuffix),
+            let size = Int(message[..<end.lowerBound].dropFirst(Self.cutPrefix.count))
+        else { return false }
+        return size > Self.longestOriginal
+    }
 
     /// The number of headers that ``record()`` appends.
     private static let ownHeaders = 9

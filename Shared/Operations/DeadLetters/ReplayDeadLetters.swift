@@ -30,11 +30,26 @@ package struct ReplayDeadLetters: Sendable {
         }
     }
 
+    /// An error names at most so many.
+    private static let named = 10
+
     private let deadLetters: [StoredDeadLetter]
     /// The cluster of their topic.
     private let cluster: String
 
-    package init(_ deadLetters: [StoredDeadLetter], of cluster: String) {
+    /// - Throws: `OperationError` where the topic holds only the beginning of one: sent again it is rejected again.
+    package init(_ deadLetters: [StoredDeadLetter], of cluster: String) throws {
+        let beginnings = deadLetters.filter(\.deadLetter.isBeginning).map(\.id.description)
+        guard beginnings.isEmpty else {
+            let names = beginnings.prefix(Self.named).joined(separator: ", ")
+            let more = beginnings.count > Self.named ? " and others" : ""
+            throw OperationError(
+                """
+                nothing was sent: of \(beginnings.count.counted("dead letter")) (\(names)\(more)) only the beginning is \
+                kept, because the record was too large; dismiss \(beginnings.count == 1 ? "it" : "them"), or select \
+                others
+                """)
+        }
         self.deadLetters = deadLetters
         self.cluster = cluster
     }

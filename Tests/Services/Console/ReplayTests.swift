@@ -70,6 +70,23 @@ import Testing
         }
     }
 
+    @Test func `ReplayService sends nothing of a list with the beginning of a record, and names it`() async throws {
+        try await Self.with { console, broker, service in
+            let cluster = try await Self.cluster(broker)
+            try await Self.reject(["early"], at: broker, in: cluster, console)
+            let large = [UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000)
+            try await Self.reject(["early"], of: large, at: broker, in: cluster, console)
+            let id = try await Self.freeze(reason: "early", console)
+            try await Self.request(id, console)
+            let isDone = try await service.turn()
+            let received = try await Self.received(broker)
+            #expect(isDone && received.isEmpty)
+            let selection = try await console.withOwner { try await DeadLetterSelections($0).find(id) }
+            #expect(selection?.error?.contains("only the beginning is kept") ?? false)
+            #expect(selection?.finishedAt != nil)
+        }
+    }
+
     private static func with(
         _ body: (RunningConsole, DevelopmentBroker, ReplayService) async throws -> Void
     ) async throws {
@@ -95,7 +112,8 @@ import Testing
 
     /// Dead letters in the topic and, by their places there, in the index.
     private static func reject(
-        _ reasons: [String], at broker: DevelopmentBroker, in cluster: String, _ console: RunningConsole
+        _ reasons: [String], of payload: [UInt8] = Self.payload, at broker: DevelopmentBroker, in cluster: String,
+        _ console: RunningConsole
     ) async throws {
         let producer = try Producer(broker.configuration, logger: .silent)
         try await producer.send(

@@ -93,6 +93,21 @@ struct DeadLettersTests {
         }
     }
 
+    @Test func `dead-letters replay refuses the beginning of a record by its id and sends nothing`() async throws {
+        try await withDeadLetters { fixture async throws in
+            try await fixture.reject([UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000))
+            let cut = try #require(try await fixture.list("--reason", "too-large").first)
+            for arguments in [[cut.id], [cut.id, "--dry-run"], ["--all"]] {
+                let refused = await fixture.run(["dead-letters", "replay"] + arguments)
+                #expect(refused.code == 1)
+                #expect(refused.errorOutput.contains("1 dead letter (\(cut.id)) only the beginning is kept"))
+            }
+            #expect(try await fixture.received() == [])
+            #expect(await fixture.run(["dead-letters", "dismiss", cut.id, "--note", "too large"]).code == 0)
+            #expect(await fixture.run(["dead-letters", "replay", "--all"]).code == 0)
+        }
+    }
+
     @Test func `dead-letters replay says first how many the ledger has`() async throws {
         struct Summary: Decodable, Equatable {
             var dryRun: Bool
@@ -208,6 +223,15 @@ struct DeadLettersTests {
                 decoded: Array("{}".utf8), signedPayload: Self.payload("undecodable"))
             try await harness.producer.send([
                 deadLetter(verified.record(), Topics.unique.name, "state-updater", "undecodable", 2)
+            ])
+        }
+
+        /// A record that the verifier rejected, which may be too large.
+        func reject(_ payload: [UInt8]) async throws {
+            let received = ReceivedNotification(
+                signedPayload: payload, source: .webhook, receivedAt: Self.receivedAt)
+            try await harness.producer.send([
+                deadLetter(received.record(), Topics.received.name, "verifier", "too-large", 2)
             ])
         }
 

@@ -37,6 +37,15 @@ import Testing
         #expect(read.original.value == (isValue ? Array(bytes.prefix(1024)) : [1]))
         #expect(read.message.hasPrefix("of its 1048"), "\(read.message)")
         #expect(read.message.hasSuffix("this is the beginning; not a JWS"))
+        #expect(read.isBeginning)
+    }
+
+    @Test(arguments: [
+        "not a JWS", "of its 12 bytes this is the beginning; not a JWS", "of its many bytes this is the beginning; no",
+        "of its 1048000 bytes",
+    ])
+    func `DeadLetter of a whole record is no beginning, whatever its message says`(message: String) {
+        #expect(!Self.deadLetter(of: WireRecord(value: [1]), message: message).isBeginning)
     }
 
     @Test func `DeadLetter needs dead-letter headers`() {
