@@ -1,6 +1,7 @@
 import ArgumentParser
 import Chassis
-import Foundation
+// For `stdout`, which C declares as a variable.
+@preconcurrency import Foundation
 import Operations
 
 /// A command that gets its clock, identifiers, environment and terminal from ``CommandContext``.
@@ -28,6 +29,8 @@ extension ParsableCommand {
             guard fflush(nil) == 0 else {
                 throw CommandError("the output cannot be written: \(String(cString: strerror(errno)))")
             }
+            // What could not be written before its end; only the stream remembers it.
+            guard ferror(stdout) == 0 else { throw CommandError("a part of the output could not be written") }
             Foundation.exit(0)
         } catch {
             let suggestion = running == nil ? suggestion(for: Array(CommandLine.arguments.dropFirst())) : nil
