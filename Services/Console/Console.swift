@@ -38,7 +38,7 @@ struct Console: Sendable {
     ) -> ConsoleResponse {
         let shell = Shell(
             title: title, request: request, done: request.query["done"].flatMap(Shell.sentence), now: clock.now())
-        return .html(templates.html(template, model, in: shell), status: request.rejection == nil ? status : 422)
+        return .html(templates.html(template, model, in: shell), status: request.rejection?.status ?? status)
     }
 
     func page(of fault: Fault) -> ConsoleResponse {

@@ -4,8 +4,10 @@ import Operations
 struct Rejection: Sendable {
     /// The decoded path that the form was sent to.
     let path: String
-    /// The entered values, by the names of their fields.
+    /// The entered values, by the names of their fields; none of a form that was sent before: its page shows a new one.
     let form: [String: String]
+    /// Of the page.
+    let status: Int
     /// For the top of the page: what was not done, and why.
     let sentence: String
     /// The name of the field to change; nil where it is none or several.
@@ -19,13 +21,16 @@ struct Rejection: Sendable {
     /// Nil where other values in the form would not help.
     init?(_ error: any Error, of request: ConsoleRequest) {
         path = request.path
-        form = request.form
         switch error {
-        case let fault as Fault where fault.status == 422:
+        case let fault as Fault where fault.status == 422 || fault.isRepetition:
+            form = fault.isRepetition ? [:] : request.form
+            status = fault.status
             sentence = "\(fault.what) \(fault.remedy)"
             field = fault.field
             advice = fault.remedy
         case let error as OperationError where error.kind != .notFound:
+            form = request.form
+            status = 422
             let text = error.description
             sentence = "Nothing was done: \(text)."
             if case .invalid(let name) = error.kind { field = Self.fields[name] ?? name } else { field = nil }

@@ -30,7 +30,8 @@ struct AccountActions: Sendable {
             do {
                 guard try await operation.perform(on: connection, by: performer).isEffective else {
                     throw Fault(
-                        409, "Nothing was done: this form was sent before.", "Reload the account: it lists the grants.")
+                        409, "Nothing was done: this form was sent before.",
+                        "Look at the grants of the account before you grant more.", isRepetition: true)
                 }
             } catch let error as OperationError where error.kind == .unconfirmed {
                 throw Fault(

@@ -43,7 +43,8 @@ struct ExtensionAction: Sendable {
                     guard try await actions.begin(action) else {
                         throw Fault(
                             409, "Nothing was done: this form was sent before, and Apple was asked.",
-                            "Look at the purchase before doing it again: Apple allows two extensions within a year.")
+                            "Look at the purchase before doing it again: Apple allows two extensions within a year.",
+                            isRepetition: true)
                     }
                 }
             } unrecorded: { error in

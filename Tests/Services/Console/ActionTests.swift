@@ -65,6 +65,13 @@ import Testing
             let again = try await console.post("\(Self.account)/grants", cookie: cookie, fields)
             #expect(again.status == 409 && again.text.contains("was sent before"), "\(again.text)")
             #expect(try await grants() == before + 1)
+            // Its page has a new form, with nothing in it that was sent.
+            let new = try #require(again.field("id"))
+            #expect(new != fields["id"] && !again.text.contains(#"value="outage of Friday""#))
+            #expect(
+                try await console.post("\(Self.account)/grants", cookie: cookie, fields.merging(["id": new]) { $1 })
+                    .status == 303)
+            #expect(try await grants() == before + 2)
         }
     }
 
