@@ -50,8 +50,6 @@ public struct OldestWriter: Sendable, Equatable {
     /// The statement that ends it, for an administrator.
     public var remedy: String {
         guard let prepared else { return "select pg_terminate_backend(\(process))" }
-        // By scalars: to Swift a mark that a combining character follows is another character, to the server it ends the name.
-        let name = prepared.unicodeScalars.map { $0 == "'" ? "''" : String($0) }.joined()
-        return "in its database: rollback prepared '\(name)'"
+        return "in its database: rollback prepared \(prepared.quoted(by: "'", within: "''"))"
     }
 }

@@ -1,3 +1,5 @@
+import Postgres
+
 extension String {
     /// A field of a CSV file: quoted where it must be; a cell that a spreadsheet would compute is made text.
     package var csvField: String {

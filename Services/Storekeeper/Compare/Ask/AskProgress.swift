@@ -1,6 +1,7 @@
 import Commands
 import Foundation
 import Operations
+import Postgres
 import Synchronization
 
 /// The answers so far, in a file of their own, so that an interrupted run goes on where it stopped.

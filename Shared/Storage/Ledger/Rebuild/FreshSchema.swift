@@ -68,9 +68,7 @@ public struct FreshSchema: Sendable {
         try await connection.run(unsafeScript: "drop schema if exists \(Self.quoted(name)) cascade")
     }
 
-    static func quoted(_ name: String) -> String {
-        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
-    }
+    static func quoted(_ name: String) -> String { name.quoted(by: "\"", within: "\"\"") }
 
     static let user = Statement(
         "fresh-schema-user", "select current_user::text as name, current_database()::text as database")

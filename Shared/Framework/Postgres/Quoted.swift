@@ -1,8 +1,8 @@
 extension String {
     /// Between two marks, with another text in place of each mark within.
     ///
-    /// By scalars: a mark that a combining character follows is another character to Swift, and the same mark to a shell or a
-    /// spreadsheet.
+    /// By scalars: a mark that a combining character follows is another character to Swift, and the same mark to a server, a
+    /// shell or a spreadsheet.
     package func quoted(by mark: Unicode.Scalar, within text: String) -> String {
         var quoted = String(mark)
         for scalar in unicodeScalars {
@@ -11,7 +11,4 @@ extension String {
         quoted.unicodeScalars.append(mark)
         return quoted
     }
-
-    /// As one word of a shell.
-    package var shellQuoted: String { quoted(by: "'", within: #"'\''"#) }
 }
