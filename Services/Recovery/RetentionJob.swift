@@ -1,3 +1,4 @@
+import Bootstrap
 import Chassis
 import Pipeline
 import Postgres
@@ -58,25 +59,15 @@ struct RetentionJob: Service {
         }
     }
 
-    /// Each kind by itself: one that cannot be deleted, as where a statement reaches its time limit, keeps back no
-    /// other.
     private func forget() async throws {
         @Sendable func ago(_ age: Duration) -> Date { now().addingTimeInterval(-(age / .seconds(1))) }
-        let kinds: [(name: String, delete: @Sendable () async throws -> Int)] = [
-            ("attempts", { try await attempts.delete(attemptedBefore: ago(ages.attempts)) }),
-            ("answers", { try await answers.delete(answeredBefore: ago(ages.answers)) }),
-            ("rejected", { try await rejected.delete(rejectedBefore: ago(ages.deadLetters)) }),
-            ("present", { try await items.deletePresent() }),
-        ]
-        var deleted: Logger.Metadata = [:]
-        var failure: (any Error)?
-        for kind in kinds {
-            do {
-                let count = try await kind.delete()
-                deleted[kind.name] = "\(count)"
-            } catch { failure = failure ?? error }
-        }
-        logger.debug("Expired rows deleted", metadata: deleted)
-        if let failure { throw failure }
+        let expired = ExpiredRows(
+            [
+                ("attempts", { try await attempts.delete(attemptedBefore: ago(ages.attempts)) }),
+                ("answers", { try await answers.delete(answeredBefore: ago(ages.answers)) }),
+                ("rejected", { try await rejected.delete(rejectedBefore: ago(ages.deadLetters)) }),
+                ("present", { try await items.deletePresent() }),
+            ], logger: logger)
+        if let failure = await expired.delete() { throw failure }
     }
 }

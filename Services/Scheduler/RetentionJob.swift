@@ -1,3 +1,4 @@
+import Bootstrap
 import Chassis
 import Storage
 
@@ -26,28 +27,20 @@ struct RetentionJob: Sendable {
     /// Longer than any outage of the scheduler, which reads heartbeats from its last plan.
     static let heartbeatDays = 60.0
 
-    /// Each kind by itself: one that cannot be deleted, as where a statement reaches its time limit, keeps back no
-    /// other and not the ledger's months.
+    /// Rows that cannot be deleted keep back the ledger's months no more than each other.
     func turn() async throws {
         @Sendable func ago(_ days: Double) -> Date { now().addingTimeInterval(-days * HistoryRetention.day) }
-        let kinds: [(name: String, delete: @Sendable () async throws -> Int)] = [
-            ("windows", { try await windows.delete(settledBefore: ago(Self.windowDays)) }),
-            ("canaries", { try await canaries.delete(requestedBefore: ago(Self.canaryDays)) }),
-            ("overdue", { try await overdue.delete(noticedBefore: ago(Self.overdueDays)) }),
-            ("heartbeats", { try await heartbeats.delete(before: ago(Self.heartbeatDays)) }),
-            ("comparisons", { try await comparisons.delete(startedBefore: ago(Self.comparisonDays)) }),
-            // Reports are kept as long as the payloads of the requests that they were about.
-            ("usage", { try await usage.delete(reportedBefore: ago(Double(policy.ledgerDays))) }),
-        ]
-        var deleted: Logger.Metadata = [:]
-        var failure: (any Error)?
-        for kind in kinds {
-            do {
-                let count = try await kind.delete()
-                deleted[kind.name] = "\(count)"
-            } catch { failure = failure ?? error }
-        }
-        logger.debug("Expired rows deleted", metadata: deleted)
+        let expired = ExpiredRows(
+            [
+                ("windows", { try await windows.delete(settledBefore: ago(Self.windowDays)) }),
+                ("canaries", { try await canaries.delete(requestedBefore: ago(Self.canaryDays)) }),
+                ("overdue", { try await overdue.delete(noticedBefore: ago(Self.overdueDays)) }),
+                ("heartbeats", { try await heartbeats.delete(before: ago(Self.heartbeatDays)) }),
+                ("comparisons", { try await comparisons.delete(startedBefore: ago(Self.comparisonDays)) }),
+                // Reports are kept as long as the payloads of the requests that they were about.
+                ("usage", { try await usage.delete(reportedBefore: ago(Double(policy.ledgerDays))) }),
+            ], logger: logger)
+        let failure = await expired.delete()
         try await changeMonths()
         if let failure { throw failure }
     }
