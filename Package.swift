@@ -78,8 +78,7 @@ let libraries: [Target] = [
         "Bootstrap",
         [
             "Chassis", "Postgres", "Storage", "AppStore", "ServerAPI", "Signatures", "Contracts", "Kafka", "Pipeline",
-            "Records",
-            "Digests", "WebhookDelivery",
+            "Records", "Digests", "TimeLimits", "WebhookDelivery",
         ]),
     library(
         "OpenIDConnect",
@@ -175,7 +174,7 @@ let services: [Target] = [
             "Commands", "Chassis", "Threads", "Kafka", "Contracts", "Records", "StrictJSON", "Bootstrap", "AppStore",
             "ServerAPI",
             "Signatures", "Interpretation", "Subscriptions", "Storage", "Pipeline", "Operations", "Postgres", logging,
-            "WebhookDelivery", "Refunds", signals, arguments, httpClient, hummingbird,
+            "WebhookDelivery", "Refunds", "TimeLimits", signals, arguments, httpClient, hummingbird,
         ]),
     service(
         "Devkit",

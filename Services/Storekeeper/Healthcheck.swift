@@ -2,6 +2,7 @@ import ArgumentParser
 import AsyncHTTPClient
 import Commands
 import Foundation
+import TimeLimits
 
 /// `storekeeper healthcheck`: for containers without a shell or curl.
 struct Healthcheck: Subcommand {
@@ -22,7 +23,7 @@ struct Healthcheck: Subcommand {
     func validate() throws {
         let address = URL(string: url)
         guard let scheme = address?.scheme, ["http", "https"].contains(scheme), address?.host?.isEmpty == false,
-            0...65_535 ~= address?.port ?? 0
+            address?.hasUsablePort == true
         else {
             throw ValidationError("\(url.escaped) is not a URL such as http://127.0.0.1:9101/readyz")
         }

@@ -1,5 +1,6 @@
 import AppStore
 import Chassis
+import TimeLimits
 
 import ServerAPI
 import struct Foundation.URL
@@ -74,7 +75,7 @@ package struct AppleAPI: Service {
     private static func objection(to text: String, developmentMode: Bool) -> ConfigurationProblem? {
         let name = "STOREKEEPER_APP_STORE_API_URL"
         guard let url = URL(string: text), let host = url.host, ["http", "https"].contains(url.scheme),
-            0...65_535 ~= url.port ?? 0
+            url.hasUsablePort
         else {
             return .unusable(name: name, reason: "is not a URL such as http://127.0.0.1:8090")
         }

@@ -1,3 +1,5 @@
+import TimeLimits
+
 import struct Foundation.CharacterSet
 import struct Foundation.URL
 
@@ -5,9 +7,8 @@ import struct Foundation.URL
 package enum ProviderAddress {
     /// `https`, or `http` on this machine.
     package static func isSafe(_ text: String) -> Bool {
-        // The client of HTTP ends the process at a port that there is not.
         guard let url = URL(string: text), let host = url.host, url.user == nil, url.fragment == nil,
-            0...65_535 ~= url.port ?? 0
+            url.hasUsablePort
         else { return false }
         return url.scheme == "https" || (url.scheme == "http" && ["127.0.0.1", "localhost", "::1"].contains(host))
     }

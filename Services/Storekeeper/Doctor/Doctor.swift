@@ -1,6 +1,7 @@
 import ArgumentParser
 import Commands
 import Foundation
+import TimeLimits
 
 /// `storekeeper doctor`: what is missing between Apple and this deployment.
 struct Doctor: Subcommand {
@@ -33,7 +34,7 @@ struct Doctor: Subcommand {
         guard let url else { return }
         let parsed = URL(string: url)
         guard let scheme = parsed?.scheme, ["http", "https"].contains(scheme), parsed?.host?.isEmpty == false,
-            0...65_535 ~= parsed?.port ?? 0
+            parsed?.hasUsablePort == true
         else {
             throw ValidationError(
                 "--url \(url.escaped) is no address like https://storekeeper.example.com/v1/notifications")

@@ -6,6 +6,7 @@ import Foundation
 import Operations
 import Records
 import StrictJSON
+import TimeLimits
 import WebhookDelivery
 
 /// `storekeeper webhooks listen`: forwards changes to a receiver that is being developed.
@@ -39,7 +40,7 @@ struct WebhooksListen: Subcommand {
     func validate() throws {
         for (name, text) in [("--api", api), ("--forward", forward)] {
             guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host?.isEmpty == false,
-                0...65_535 ~= url.port ?? 0
+                url.hasUsablePort
             else {
                 throw ValidationError("\(name) \(text.escaped) is not a URL such as http://127.0.0.1:3000/hook")
             }

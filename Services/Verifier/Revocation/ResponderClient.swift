@@ -29,8 +29,7 @@ struct ResponderClient: Sendable {
     func post(_ request: [UInt8], to addresses: [String]) async throws(Unreachable) -> [UInt8] {
         let usable = addresses.first { text in
             guard let url = URL(string: text), let scheme = url.scheme?.lowercased() else { return false }
-            // The client of HTTP ends the process at a port that there is not.
-            return ["http", "https"].contains(scheme) && 0...65_535 ~= url.port ?? 0
+            return ["http", "https"].contains(scheme) && url.hasUsablePort
         }
         guard let address = usable else { throw Unreachable("the certificate names no OCSP responder") }
         var post = HTTPClientRequest(url: address)

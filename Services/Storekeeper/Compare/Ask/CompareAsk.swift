@@ -6,6 +6,7 @@ import Foundation
 import Operations
 import ServerAPI
 import Storage
+import TimeLimits
 
 /// `storekeeper compare ask`: a file to compare, where the other system has no export.
 struct CompareAsk: Subcommand {
@@ -69,7 +70,7 @@ struct CompareAsk: Subcommand {
         let parts = URLComponents(string: url)
         let isLocal = ["127.0.0.1", "localhost", "[::1]", "::1"].contains(parts?.host ?? "")
         guard parts?.host != nil, parts?.scheme == "https" || (parts?.scheme == "http" && isLocal), !url.hasSuffix("/"),
-            0...65_535 ~= parts?.port ?? 0
+            parts?.url?.hasUsablePort == true
         else {
             throw ValidationError(
                 "--url \(url.escaped) is no https URL without a slash at its end; http is for this machine alone")

@@ -1,3 +1,5 @@
+import TimeLimits
+
 import struct Foundation.URL
 
 // Each kind takes the name, the meaning and, where there is one, the default as an operator would write it.
@@ -82,10 +84,7 @@ extension Variable where Value == URL {
     /// An absolute URL; a password in it is hidden wherever the configuration is shown.
     public static func url(_ name: String, _ meaning: String, default text: String? = nil) -> Variable {
         parsed(name, meaning, default: text, expected: "an absolute URL such as https://example.org/path") { text in
-            // The client of HTTP ends the process at a port that there is not.
-            guard let url = URL(string: text), url.scheme != nil, url.host != nil, 0...65_535 ~= url.port ?? 0 else {
-                return nil
-            }
+            guard let url = URL(string: text), url.scheme != nil, url.host != nil, url.hasUsablePort else { return nil }
             return url
         }
     }
