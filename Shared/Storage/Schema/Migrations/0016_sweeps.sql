@@ -68,7 +68,7 @@ $$;
 --
 -- Forgets whose withdrawals there were, but not those of a customer that another account of the app has, too: the consent of that one
 -- must not count again. Changes nothing of a customer that was created again under the same own id: a sweep may come later than that.
--- After erase_account, without its lock.
+-- After erase_account, without its lock. A part of sweep_unswept_account, which knows that the account was erased; no role may call it.
 create function sweep_erased_account(
     certificate uuid, asked_environment store_environment, asked_bundle_id text, asked_account uuid, asked_customer text)
 returns void
