@@ -24,7 +24,9 @@ extension ProducerRecord {
             self.init(
                 Topics.received,
                 ReceivedNotification(
-                    signedPayload: signedPayload, source: .replay, receivedAt: verified.receivedAt,
+                    // Version 1 has no signature: what is kept of it is what was posted, without receipts and the secret.
+                    signedPayload: verified.isVersion1 ? verified.decoded : signedPayload, source: .replay,
+                    receivedAt: verified.receivedAt,
                     bundleId: verified.bundleId, traceparent: verified.traceparent))
         } else {
             self.init(

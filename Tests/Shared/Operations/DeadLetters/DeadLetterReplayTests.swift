@@ -44,4 +44,16 @@ import Testing
         #expect(try replayed.signedPayload == verified.signedPayload)
         #expect(replayed.receivedAt == Self.time)
     }
+
+    @Test func `Replay of a notification of version 1 from behind the verifier sends what was kept of it`() throws {
+        let kept = Array(#"{"notification_type":"CANCEL","bid":"com.example.app","environment":"PROD"}"#.utf8)
+        let verified = VerifiedNotification(
+            notificationUUID: UUID(), notificationType: VerifiedNotification.version1Type, subtype: "CANCEL",
+            environment: .production, bundleId: "com.example.app", appAppleId: nil, originalTransactionId: nil,
+            transactionId: nil, signedDate: nil, receivedAt: Self.time, source: .webhook, traceparent: nil,
+            decoded: kept, signedPayload: [])
+        for topic in [Topics.verified.name, Topics.unique.name] {
+            #expect(try Self.replayed(verified.record(), from: topic).signedPayload == kept)
+        }
+    }
 }
