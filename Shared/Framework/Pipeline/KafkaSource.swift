@@ -97,12 +97,12 @@ public actor KafkaSource: Source {
         case .assigned(let partitions):
             take(partitions, "assigned")
             // An empty assignment needs an answer, too: without one the consumer would repeat it for ever.
-            if partitions.isEmpty { try await consumer.assign([]) } else { try await rewind() }
+            if partitions.isEmpty { try await assign([]) } else { try await rewind() }
             return nil
         case .revoked(let partitions):
             take([], "revoked")
             logger.debug("Revoked", metadata: ["partitions": "\(partitions)"])
-            try await consumer.unassign()
+            try await noticingTopic { try await consumer.unassign() }
             return nil
         }
     }
@@ -148,8 +148,12 @@ public actor KafkaSource: Source {
             guard unsettled[partition]?.offset != position.offset else { continue }
             unsettled[partition] = position.offset >= 0 ? Place(offset: position.offset) : nil
         }
-        try await consumer.assign(positions)
+        try await assign(positions)
         isNewClient = false
+    }
+
+    private func assign(_ positions: [TopicPartitionOffset]) async throws {
+        try await noticingTopic { try await consumer.assign(positions) }
     }
 
     /// A busy worker notices at the next settlement that its stored position was changed; an idle one checks.

@@ -141,6 +141,18 @@ import Testing
         #expect(again.records.first?.position.offset == 0)
         try await source.close()
     }
+
+    @Test func `KafkaSource begins with another client where its own takes no partitions any more`() async throws {
+        let harness = try await SourceHarness(records: 5)
+        let member = try await harness.member()
+        let source = harness.source(member, startingAt: Stored())
+        _ = try await harness.batch(from: source)
+        await member.close(deadline: .seconds(5))
+        await #expect(throws: KafkaError.self) { try await source.rewind() }
+        try await source.rewind()
+        #expect(try await harness.batch(from: source).records.first?.position.offset == 0)
+        try await source.close()
+    }
 }
 
 /// The report of a worker whose client hangs, with the hang that librdkafka provides: it drops its request for committed
