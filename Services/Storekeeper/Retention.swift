@@ -14,7 +14,8 @@ struct Retention: Subcommand {
         discussion: """
             The scheduler applies the same retention by the same variables. Retention drops the decoded and the signed payloads \
             of whole months, never of the last 200 days; the rows of the ledger (the table of all notifications) and the \
-            state remain. Exit codes: 0 success; 1 with --run, a month is locked by a reader and was not dropped.
+            state remain. Exit codes: 0 success; 1 with --run, a month is locked by a reader and was not dropped, or this \
+            machine's clock is ahead of the database's and nothing was deleted.
 
             Examples:
               storekeeper retention
@@ -45,6 +46,7 @@ struct Retention: Subcommand {
 
     func run(in context: CommandContext) async throws {
         let connection = try database.connection(for: "retention", in: context)
+        if isRun { try await checkClock(connection, in: context) }
         let (store, policy, now) = (RetentionStore(connection), try policy(in: context), context.now())
         let (months, expired) = (try await store.months(), try await store.expired(policy, now: now))
         let due = try await SeenNotificationStore(connection).count(
@@ -70,6 +72,17 @@ struct Retention: Subcommand {
             throw CommandError(
                 "partitions not changed: the table is locked by a reader; end long reports and backups, then run it again"
             )
+        }
+    }
+
+    /// As the scheduler does before it deletes.
+    private func checkClock(_ connection: PostgresConnection, in context: CommandContext) async throws {
+        do {
+            try await ClockCheck(connection: connection, now: context.unmoved).run()
+        } catch let fault as ClockIsAhead {
+            throw CommandError(
+                "nothing was deleted: this machine's clock is \(fault.seconds) s ahead of the database's, and payloads would "
+                    + "go before their time; let both machines follow a time service (NTP), then run it again")
         }
     }
 

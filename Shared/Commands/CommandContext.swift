@@ -5,6 +5,8 @@ import struct Foundation.UUID
 package struct CommandContext: Sendable {
     /// The current time.
     package var now: @Sendable () -> Date
+    /// The same without what a simulator adds to it, to be compared with the clock of another machine.
+    package var unmoved: @Sendable () -> Date = { Date() }
     /// A random seed.
     package var seed: @Sendable () -> UInt64
     /// A new UUID.

@@ -80,4 +80,21 @@ struct RetentionTests {
             #expect(low.code == 64 && low.errorOutput.contains("--ledger-days is out of range"))
         }
     }
+
+    @Test func `retention --run deletes nothing by a clock that is ahead of the database's`() async throws {
+        try await TestDatabase.use { database async throws in
+            let store = RetentionStore(TestDatabase.connection(database))
+            _ = try await store.prepare(now: Self.longAgo)
+            let months = try await store.months()
+            let unmoved: @Sendable () -> Date = { Date().addingTimeInterval(86_400) }
+            let outcome = await CommandOutcome.of(
+                ["retention", "--run"], environment: database.environment, now: Self.now, unmoved: unmoved)
+            #expect(outcome.code == 1)
+            #expect(outcome.errorOutput.contains("nothing was deleted: this machine's clock is 86"), "\(outcome)")
+            #expect(try await store.months() == months)
+            let shown = await CommandOutcome.of(
+                ["retention"], environment: database.environment, now: Self.now, unmoved: unmoved)
+            #expect(shown.code == 0)
+        }
+    }
 }

@@ -19,6 +19,7 @@ struct CommandOutcome: Sendable {
     /// Parses and runs as main does.
     static func of(
         _ arguments: [String], environment: [String: String] = [:], now: Date = Self.now,
+        unmoved: @escaping @Sendable () -> Date = { Date() },
         confirm: (@Sendable (String) async -> Bool)? = nil
     ) async -> CommandOutcome {
         let output = Mutex<[String]>([])
@@ -32,11 +33,12 @@ struct CommandOutcome: Sendable {
                 return CommandOutcome(code: 0, text: "", errorOutput: "")
             }
             running = type(of: verb)
-            try await verb.run(
-                in: CommandContext(
-                    now: { now }, seed: { 1 }, id: { UUID() }, executable: nil, environment: environment,
-                    user: "olga", print: { line in output.withLock { $0.append(line) } },
-                    warn: { line in complaints.withLock { $0.append(line) } }, confirm: confirm))
+            var context = CommandContext(
+                now: { now }, seed: { 1 }, id: { UUID() }, executable: nil, environment: environment,
+                user: "olga", print: { line in output.withLock { $0.append(line) } },
+                warn: { line in complaints.withLock { $0.append(line) } }, confirm: confirm)
+            context.unmoved = unmoved
+            try await verb.run(in: context)
         } catch {
             code = Exit.code(for: error)
             let errorOutput =
