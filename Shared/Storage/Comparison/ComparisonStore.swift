@@ -133,8 +133,8 @@ package struct ComparisonStore: Sendable {
     /// - Parameter portion: number of differences per transaction.
     /// - Returns: number of comparisons.
     package func delete(startedBefore time: Date, portion: Int = 20_000) async throws -> Int {
-        while try await connection.execute(Self.deleteDifferences, time, Int64(portion)).affected > 0 {
-            try Task.checkCancellation()
+        _ = try await deletingInPortions(of: portion) {
+            try await connection.execute(Self.deleteDifferences, time, $0).affected
         }
         return try await connection.execute(Self.delete, time).affected
     }

@@ -61,7 +61,7 @@ public struct CanaryStore: Sendable {
     /// Deletes test notifications requested before a time.
     /// - Returns: number of rows.
     public func delete(requestedBefore time: Date) async throws -> Int {
-        try await repeating { try await connection.execute(Self.delete, time).affected }
+        try await deletingInPortions { try await connection.execute(Self.delete, time, $0).affected }
     }
 
     private static func canary(_ row: Row) throws -> Canary {
@@ -139,5 +139,12 @@ public struct CanaryStore: Sendable {
         where environment = $1::text::store_environment and bundle_id = $2::text and requested_at <= $3::timestamptz
         """)
 
-    static let delete = Statement("canary-delete", "delete from canary where requested_at < $1::timestamptz")
+    static let delete = Statement(
+        "canary-delete",
+        """
+        delete from canary
+        where ctid = any (array(
+                select ctid from canary where requested_at < $1::timestamptz order by requested_at limit $2::bigint))
+            and requested_at < $1::timestamptz
+        """)
 }

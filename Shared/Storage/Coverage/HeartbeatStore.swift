@@ -57,7 +57,7 @@ public struct HeartbeatStore: Sendable {
     /// Deletes heartbeats before a time.
     /// - Returns: number of rows.
     public func delete(before time: Date) async throws -> Int {
-        try await repeating { try await connection.execute(Self.delete, time).affected }
+        try await deletingInPortions { try await connection.execute(Self.delete, time, $0).affected }
     }
 
     static let statements = [upsert, minutes, delete]
@@ -85,5 +85,12 @@ public struct HeartbeatStore: Sendable {
         limit $2::bigint
         """)
 
-    static let delete = Statement("heartbeat-delete", "delete from ingest_heartbeat where minute < $1::timestamptz")
+    static let delete = Statement(
+        "heartbeat-delete",
+        """
+        delete from ingest_heartbeat
+        where ctid = any (array(
+                select ctid from ingest_heartbeat where minute < $1::timestamptz order by minute limit $2::bigint))
+            and minute < $1::timestamptz
+        """)
 }

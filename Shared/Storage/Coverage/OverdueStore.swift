@@ -80,7 +80,7 @@ public struct OverdueStore: Sendable {
     /// Deletes rows created before a time.
     /// - Returns: number of rows.
     public func delete(noticedBefore time: Date) async throws -> Int {
-        try await repeating { try await connection.execute(Self.delete, time).affected }
+        try await deletingInPortions { try await connection.execute(Self.delete, time, $0).affected }
     }
 
     static let statements = [notice, noticeNear, waiting, published, delete]
@@ -176,5 +176,16 @@ public struct OverdueStore: Sendable {
             and overdue_inquiry.due_at = given.due_at and overdue_inquiry.before_end = given.before_end
         """)
 
-    static let delete = Statement("overdue-delete", "delete from overdue_inquiry where noticed_at < $1::timestamptz")
+    static let delete = Statement(
+        "overdue-delete",
+        """
+        delete from overdue_inquiry
+        where ctid = any (array(
+                select ctid
+                from overdue_inquiry
+                where noticed_at < $1::timestamptz
+                order by noticed_at
+                limit $2::bigint))
+            and noticed_at < $1::timestamptz
+        """)
 }

@@ -99,7 +99,7 @@ public struct RecoveryAnswerStore: Sendable {
     /// Deletes answers before a time; the revisions stay.
     /// - Returns: number of rows.
     public func delete(answeredBefore time: Date) async throws -> Int {
-        try await repeating { try await connection.execute(Self.delete, time).affected }
+        try await deletingInPortions { try await connection.execute(Self.delete, time, $0).affected }
     }
 
     private struct Name: Hashable {
@@ -159,5 +159,15 @@ public struct RecoveryAnswerStore: Sendable {
         """)
 
     static let delete = Statement(
-        "recovery-answer-delete", "delete from recovery_answer where answered_at < $1::timestamptz")
+        "recovery-answer-delete",
+        """
+        delete from recovery_answer
+        where ctid = any (array(
+                select ctid
+                from recovery_answer
+                where answered_at < $1::timestamptz
+                order by answered_at
+                limit $2::bigint))
+            and answered_at < $1::timestamptz
+        """)
 }

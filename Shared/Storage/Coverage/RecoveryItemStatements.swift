@@ -128,8 +128,12 @@ extension RecoveryItemStore {
         "recovery-item-delete-present-of-settled",
         """
         delete from recovery_item
-        using recovery_window
-        where recovery_window.id = window_id and recovery_window.state in ('closed', 'failed')
-            and recovery_item.state = 'present'
+        where ctid = any (array(
+                select item.ctid
+                from recovery_item item
+                join recovery_window held on held.id = item.window_id
+                where held.state in ('closed', 'failed') and item.state = 'present'
+                limit $1::bigint))
+            and state = 'present'
         """)
 }

@@ -113,7 +113,7 @@ public struct RecoveryItemStore: Sendable {
     /// Deletes the items that the ledger held already, of all windows that are closed or failed.
     /// - Returns: number of rows.
     public func deletePresent() async throws -> Int {
-        try await repeating { try await connection.execute(Self.deletePresentOfSettled).affected }
+        try await deletingInPortions { try await connection.execute(Self.deletePresentOfSettled, $0).affected }
     }
 }
 

@@ -114,7 +114,12 @@ extension RecoveryWindowStore {
         "recovery-window-delete",
         """
         delete from recovery_window
-        where closed_at < $1::timestamptz and state in ('closed', 'failed') and part_of is null
+        where id = any (array(
+            select id
+            from recovery_window
+            where closed_at < $1::timestamptz and state in ('closed', 'failed') and part_of is null
+            order by closed_at
+            limit $2::bigint))
         """)
 
     static let see = Statement(

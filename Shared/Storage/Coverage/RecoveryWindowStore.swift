@@ -112,7 +112,8 @@ public struct RecoveryWindowStore: Sendable {
     /// Deletes windows that were settled before a time, with their subwindows.
     /// - Returns: number of rows.
     public func delete(settledBefore time: Date) async throws -> Int {
-        try await repeating { try await connection.execute(Self.delete, time).affected }
+        // With its subwindows and their notifications, a window is many rows.
+        try await deletingInPortions(of: 100) { try await connection.execute(Self.delete, time, $0).affected }
     }
 
     // MARK: In recovery's transaction

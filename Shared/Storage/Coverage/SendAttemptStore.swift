@@ -72,7 +72,7 @@ public struct SendAttemptStore: Sendable {
     /// Deletes attempts before a time.
     /// - Returns: number of rows.
     public func delete(attemptedBefore time: Date) async throws -> Int {
-        try await repeating { try await connection.execute(Self.delete, time).affected }
+        try await deletingInPortions { try await connection.execute(Self.delete, time, $0).affected }
     }
 
     static let statements = [insert, find, histogram, delete]
@@ -115,5 +115,15 @@ public struct SendAttemptStore: Sendable {
         """)
 
     static let delete = Statement(
-        "send-attempt-delete", "delete from send_attempt where attempted_at < $1::timestamptz")
+        "send-attempt-delete",
+        """
+        delete from send_attempt
+        where ctid = any (array(
+                select ctid
+                from send_attempt
+                where attempted_at < $1::timestamptz
+                order by attempted_at
+                limit $2::bigint))
+            and attempted_at < $1::timestamptz
+        """)
 }

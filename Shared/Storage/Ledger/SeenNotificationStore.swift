@@ -78,13 +78,7 @@ public struct SeenNotificationStore: Sendable {
     /// - Parameter portion: number of rows per transaction.
     /// - Returns: number of rows.
     public func delete(before time: Date, portion: Int = 20_000) async throws -> Int {
-        var deleted = 0
-        while true {
-            try Task.checkCancellation()
-            let gone = try await connection.execute(Self.delete, time, Int64(portion)).affected
-            guard gone > 0 else { return deleted }
-            deleted += gone
-        }
+        try await deletingInPortions(of: portion) { try await connection.execute(Self.delete, time, $0).affected }
     }
 
     /// Number of rows that ``delete(before:portion:)`` would delete, counted by the index up to a limit.

@@ -107,7 +107,7 @@ package struct IdempotencyStore: Sendable {
     /// Deletes keys claimed before a time.
     /// - Returns: number of rows.
     package func delete(before moment: Date) async throws -> Int {
-        try await connection.execute(Self.delete, moment).affected
+        try await deletingInPortions { try await connection.execute(Self.delete, moment, $0).affected }
     }
 
     /// The headers of a row without an answer: its request has begun, and may have had its effect.
@@ -166,5 +166,15 @@ package struct IdempotencyStore: Sendable {
         "delete from api_idempotency where key_id = $1::uuid and idempotency_key = $2::text and status is null")
 
     private static let delete = Statement(
-        "api-idempotency-delete", "delete from api_idempotency where created_at < $1::timestamptz")
+        "api-idempotency-delete",
+        """
+        delete from api_idempotency
+        where ctid = any (array(
+                select ctid
+                from api_idempotency
+                where created_at < $1::timestamptz
+                order by created_at
+                limit $2::bigint))
+            and created_at < $1::timestamptz
+        """)
 }

@@ -44,13 +44,7 @@ package struct UsageReportStore: Sendable {
     /// - Parameter portion: number of rows per transaction.
     /// - Returns: number of rows.
     package func delete(reportedBefore time: Date, portion: Int = 20_000) async throws -> Int {
-        var deleted = 0
-        while true {
-            try Task.checkCancellation()
-            let gone = try await connection.execute(Self.delete, time, Int64(portion)).affected
-            guard gone > 0 else { return deleted }
-            deleted += gone
-        }
+        try await deletingInPortions(of: portion) { try await connection.execute(Self.delete, time, $0).affected }
     }
 
     static let statements = [insert, wake, delete]

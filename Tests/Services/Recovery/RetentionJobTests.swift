@@ -103,6 +103,37 @@ import Testing
         }
     }
 
+    /// As where a disk is so slow that no more rows are deleted within the time limit of a statement.
+    @Test func `RetentionJob deletes fewer rows at a time where a statement reaches its time limit`() async throws {
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            for days in [0.5, 30, 31, 32] { try await Self.fill(connection, daysAgo: days) }
+            try await connection.run(
+                unsafeScript: """
+                    create function cancel_deletion() returns trigger language plpgsql as $$
+                    begin
+                        if (select count(*) from gone) > 2 then
+                            raise exception 'it takes too long' using errcode = 'query_canceled';
+                        end if;
+                        return null;
+                    end $$;
+                    create trigger cancel after delete on send_attempt referencing old table as gone for each statement
+                    execute function cancel_deletion();
+                    create trigger cancel after delete on recovery_answer referencing old table as gone for each statement
+                    execute function cancel_deletion();
+                    create trigger cancel after delete on rejected referencing old table as gone for each statement
+                    execute function cancel_deletion();
+                    """)
+            try await Self.retentionJob(connection).turn()
+            let bars = try await SendAttemptStore(connection).histogram(from: .distantPast, to: .distantFuture)
+            #expect(bars.map(\.attempts) == [1])
+            #expect(try await RejectedStore(connection).newest(10).map(\.position.offset) == [0])
+            let key = SubscriptionKey(environment: .production, originalTransactionId: "1")
+            #expect(try await RecoveryAnswerStore(connection).answers(of: key).count == 1)
+            await connection.close()
+        }
+    }
+
     @Test func `RetentionJob runs once a day in one of the processes`() async throws {
         try await TestDatabase.use { database in
             let connection = TestDatabase.connection(database)

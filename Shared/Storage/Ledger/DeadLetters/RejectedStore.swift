@@ -117,7 +117,7 @@ public struct RejectedStore: Sendable {
     /// Deletes rows of dead letters that were rejected before a time. Kafka keeps their bytes for the topic's retention.
     /// - Returns: number of rows.
     public func delete(rejectedBefore time: Date) async throws -> Int {
-        try await repeating { try await connection.execute(Self.delete, time).affected }
+        try await deletingInPortions { try await connection.execute(Self.delete, time, $0).affected }
     }
 
     static let insert = Statement(
@@ -157,5 +157,12 @@ public struct RejectedStore: Sendable {
         order by count desc, stage, reason
         """)
 
-    static let delete = Statement("rejected-delete", "delete from rejected where rejected_at < $1::timestamptz")
+    static let delete = Statement(
+        "rejected-delete",
+        """
+        delete from rejected
+        where ctid = any (array(
+                select ctid from rejected where rejected_at < $1::timestamptz order by rejected_at limit $2::bigint))
+            and rejected_at < $1::timestamptz
+        """)
 }
