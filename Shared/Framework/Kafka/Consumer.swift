@@ -34,6 +34,12 @@ public actor Consumer {
     /// The error that librdkafka reported and retries by itself; nil once a record came.
     public private(set) var lastError: KafkaError?
 
+    /// Of each partition that was read to its end, the offsets from behind its last record to that end: none of them is
+    /// a record. A producer's transactions leave markers there, which no client returns.
+    public private(set) var emptyEnds: [TopicPartition: Range<Int64>] = [:]
+    /// The offset behind the last record that was read of each partition, or at which reading began.
+    private var reached: [TopicPartition: Int64] = [:]
+
     /// The consumer's own thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -66,28 +72,46 @@ public actor Consumer {
     /// - Throws: `KafkaError` for what librdkafka does not retry by itself; the consumer stays usable unless the meaning is
     ///   `fatal`.
     public func turn(limit: Int, wait: Duration) throws -> ConsumerTurn {
+        try turn(limit: limit, wait: wait, waitsBehindEnd: true)
+    }
+
+    private func turn(limit: Int, wait: Duration, waitsBehindEnd: Bool) throws -> ConsumerTurn {
         let handle = try opened()
         var records: [ConsumerRecord] = []
         var bytes = 0
         let end = ContinuousClock.now + wait
         if let turn = try state.next() { return turn }
+        var mayWaitForFirst = true
         while records.count < max(limit, 1), bytes < Self.turnBytes, !state.isRebalancing {
-            let mayWait = records.isEmpty && !state.isFailing
+            let mayWait = records.isEmpty && !state.isFailing && mayWaitForFirst
             guard let occurrence = handle.poll(within: mayWait ? end - .now : .zero) else {
                 if mayWait, end > .now { continue }
                 break
             }
             if case .record(let record) = occurrence {
+                if let last = records.last, last.partition != record.partition || last.topic != record.topic {
+                    reached[last.topicPartition] = last.offset + 1
+                }
                 bytes += record.byteCount
                 records.append(record)
                 lastError = nil
+            } else if case .end(let end) = occurrence {
+                if let last = records.last { reached[last.topicPartition] = last.offset + 1 }
+                note(end)
+                mayWaitForFirst = waitsBehindEnd
             } else if let event = event(of: occurrence) {
                 // The errors of all partitions come together, and are one.
                 state.postpone(event)
             }
         }
-        if !records.isEmpty { return .records(records) }
-        return try state.next() ?? .idle
+        guard let last = records.last else { return try state.next() ?? .idle }
+        reached[last.topicPartition] = last.offset + 1
+        return .records(records)
+    }
+
+    private func note(_ end: TopicPartitionOffset) {
+        let begin = reached[end.topicPartition]
+        emptyEnds[end.topicPartition] = begin.flatMap { $0 <= end.offset ? $0..<end.offset : nil }
     }
 
     /// Takes partitions, each at its position: the answer to `assigned`, with all of its partitions.
@@ -95,6 +119,13 @@ public actor Consumer {
     public func assign(_ positions: [TopicPartitionOffset]) throws {
         try opened().assign(positions)
         state.answered()
+        guard !positions.isEmpty else { return }
+        emptyEnds = [:]
+        reached = [:]
+        for position in positions {
+            if position.offset == TopicPartitionOffset.beginning { reached[position.topicPartition] = 0 }
+            if position.offset >= 0 { reached[position.topicPartition] = position.offset }
+        }
     }
 
     /// Returns all partitions: the answer to `revoked`.
@@ -113,6 +144,8 @@ public actor Consumer {
         let opened = try ConsumerHandle(settings: settings, logger: logger)
         handle = opened
         lastError = nil
+        emptyEnds = [:]
+        reached = [:]
         revocations += 1
         if !topics.isEmpty { try opened.subscribe(to: topics) }
     }
@@ -120,7 +153,7 @@ public actor Consumer {
     /// The record at each offset, or the first one after it. For a consumer that has not subscribed.
     ///
     /// Blocks this consumer up to the time limit. Partitions without a record there, or whose broker does not answer in time, are
-    /// left out.
+    /// left out; the former are in ``emptyEnds`` until the next assignment.
     public func firstRecords(
         at positions: [TopicPartitionOffset], within limit: Duration
     ) throws -> [TopicPartition: ConsumerRecord] {
@@ -129,13 +162,28 @@ public actor Consumer {
         try assign(positions)
         defer { try? assign([]) }
         var found: [TopicPartition: ConsumerRecord] = [:]
-        while found.count < positions.count, ContinuousClock.now < deadline {
-            guard case .records(let records) = try turn(limit: 1000, wait: deadline - .now) else { continue }
+        while ContinuousClock.now < deadline,
+            positions.contains(where: { found[$0.topicPartition] == nil && emptyEnds[$0.topicPartition] == nil })
+        {
+            guard
+                case .records(let records) = try turn(limit: 1000, wait: deadline - .now, waitsBehindEnd: false)
+            else { continue }
             for record in records where found[record.topicPartition] == nil {
                 found[record.topicPartition] = record
             }
         }
         return found
+    }
+
+    /// ``emptyEnds`` of the partitions that hold no record from a position on. For a consumer that has not subscribed.
+    ///
+    /// Blocks this consumer up to the time limit; partitions whose broker does not answer in time are left out.
+    public func emptyEnds(
+        behind positions: [TopicPartitionOffset], within limit: Duration
+    ) throws -> [TopicPartition: Range<Int64>] {
+        guard !positions.isEmpty else { return [:] }
+        let found = try firstRecords(at: positions, within: limit)
+        return emptyEnds.filter { found[$0.key] == nil }
     }
 
     /// Partitions that the group has given to this member and that were answered for.
@@ -243,7 +291,7 @@ public actor Consumer {
             case .positionLost, .missing, .unacceptable, .rejected, .fatal:
                 return .failure(error)
             }
-        case .record, .other: return nil
+        case .record, .end, .other: return nil
         }
     }
 }

@@ -40,8 +40,8 @@ enum ProjectSettings {
         "partition.assignment.strategy": "range",
         // A consumer that creates a misspelt topic reads nothing for ever.
         "allow.auto.create.topics": "false",
-        // The end of a partition is no event of interest.
-        "enable.partition.eof": "false",
+        // Where a partition ends with markers of transactions, nothing else tells that no record is behind them.
+        "enable.partition.eof": "true",
         // The partitions of a killed worker are idle for so long. The default of 45 s is sized for clients that
         // pause to collect garbage; brokers allow 6 s and more by default.
         "session.timeout.ms": "10000",

@@ -9,7 +9,7 @@ public actor KafkaSource: Source {
     let consumer: Consumer
     private let worker: String
     private let starting: any StartingPositions
-    private let reader: Consumer
+    let reader: Consumer
     private let check: PositionCheck
     private let limit: Int
     private let wait: Duration

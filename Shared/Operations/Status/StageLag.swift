@@ -58,7 +58,7 @@ package struct StageLag: Sendable {
         let lags = try await lags(reader, admin)
         // A service that a deployment may do without has no lag before it first ran.
         guard !reader.service.isOptional || lags.contains(where: { $0.committed != nil }) else { return nil }
-        let oldest = try await oldest(lags.filter { $0.records > 0 })
+        let (oldest, ends) = try await oldest(lags.filter { $0.records > 0 })
         let behind = oldest.map { max(0, now.timeIntervalSince($0)) }
         var isStalled = false
         let pause = min(Self.secondLook, deadline - .now - Self.reserve)
@@ -67,8 +67,8 @@ package struct StageLag: Sendable {
             isStalled = try await self.lags(reader, admin).map(\.committed) == lags.map(\.committed)
         }
         return PipelineStatus.Stage(
-            name: reader.name, topic: reader.topic, waiting: lags.reduce(0) { $0 + $1.records }, behindSeconds: behind,
-            isStalled: isStalled, settled: lags.reduce(0) { $0 + $1.settled },
+            name: reader.name, topic: reader.topic, waiting: lags.reduce(0) { $0 + $1.records(without: ends[$1.partition]) },
+            behindSeconds: behind, isStalled: isStalled, settled: lags.reduce(0) { $0 + $1.settled },
             restartedAt: lags.compactMap { PositionEvidence(text: $0.metadata).restartedAt }.max(),
             orphanedPartitions: await orphans(reader, admin, existing: lags.map(\.partition)))
     }
@@ -102,15 +102,25 @@ package struct StageLag: Sendable {
         return lags
     }
 
-    /// When the oldest unread record was written; nil where the broker does not return it in time.
-    private func oldest(_ lags: [PartitionLag]) async throws -> Date? {
-        guard !lags.isEmpty else { return nil }
+    /// When the oldest unread record was written, nil where the broker does not return it in time; and where partitions have no
+    /// record at their ends.
+    private func oldest(_ lags: [PartitionLag]) async throws -> (Date?, [TopicPartition: Range<Int64>]) {
+        guard !lags.isEmpty else { return (nil, [:]) }
         let consumer = try Consumer(
             configuration.fetchingLittle, group: "\(ServiceName.storekeeper.group).status", logger: .silent)
         let first = try await consumer.firstRecords(
             at: lags.map { TopicPartitionOffset($0.partition, offset: max($0.committed ?? $0.low, $0.low)) },
             within: Self.patience)
+        let ends = await consumer.emptyEnds
         await consumer.close(deadline: .seconds(1))
-        return first.values.compactMap(\.timestamp).min()
+        return (first.values.compactMap(\.timestamp).min(), ends)
+    }
+}
+
+extension PartitionLag {
+    /// Those that are not settled, without what holds no record, such as markers of transactions at the end.
+    fileprivate func records(without end: Range<Int64>?) -> Int64 {
+        guard let end, end.contains(settled) else { return records }
+        return max(0, self.end - end.upperBound)
     }
 }

@@ -10,6 +10,8 @@ final class ConsumerHandle {
         case record(ConsumerRecord)
         case assigned([TopicPartition])
         case revoked([TopicPartition])
+        /// There is no further record yet; the offset is that of the next one.
+        case end(TopicPartitionOffset)
         case failure(KafkaError)
         case statistics(KafkaStatistics)
         case other
@@ -59,6 +61,13 @@ final class ConsumerHandle {
                 .map { PartitionList.positions(borrowing: $0).map(\.topicPartition) } ?? []
             return rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS
                 ? .assigned(partitions) : .revoked(partitions)
+        case RD_KAFKA_EVENT_ERROR where rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__PARTITION_EOF:
+            guard let place = rd_kafka_event_topic_partition(event) else { return .other }
+            defer { rd_kafka_topic_partition_destroy(place) }
+            return .end(
+                TopicPartitionOffset(
+                    topic: String(cString: place.pointee.topic), partition: place.pointee.partition,
+                    offset: place.pointee.offset))
         case RD_KAFKA_EVENT_ERROR:
             if rd_kafka_event_error_is_fatal(event) != 0, let fatal = client.fatalError() { return .failure(fatal) }
             return .failure(

@@ -1,5 +1,6 @@
 import Development
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Kafka
@@ -232,6 +233,26 @@ import Testing
         #expect(try await consumer.knownWatermarks(place)?.high == 3)
     }
 
+    @Test func `Consumer does not wait for a record where a partition ends with the marker of a transaction`()
+        async throws
+    {
+        let broker = try DevelopmentBroker(topics: [("in", 1)], logger: quiet)
+        let place = TopicPartition(topic: "in", partition: 0)
+        let producer = try Producer(broker.configuration, logger: quiet)
+        try await producer.send((0..<3).map { ProducerRecord(topic: "in", key: nil, value: Array("\($0)".utf8)) })
+        await producer.close(deadline: .seconds(10))
+        try await broker.writeTransactionMarker(to: place)
+        let reader = try Consumer(broker.configuration, group: "readers", logger: quiet)
+        func first(at offset: Int64) async throws -> Int64? {
+            let position = TopicPartitionOffset(place, offset: offset)
+            return try await reader.firstRecords(at: [position], within: .seconds(600))[place]?.offset
+        }
+        #expect(try await first(at: 2) == 2)
+        #expect(try await first(at: 3) == nil)
+        #expect(await reader.emptyEnds == [place: 3..<4])
+        await reader.close(deadline: .seconds(5))
+    }
+
     @Test func `Consumer finds the first record since a moment, and none behind the last`() async throws {
         let cluster = try Cluster()
         let topic = try await cluster.topic(partitions: 2)
@@ -282,7 +303,7 @@ import Testing
         let expected = [
             "enable.auto.commit": "false", "enable.auto.offset.store": "false",
             "partition.assignment.strategy": "range", "allow.auto.create.topics": "false", "group.instance.id": "",
-            "enable.partition.eof": "false", "socket.nagle.disable": "true", "group.id": "readers",
+            "enable.partition.eof": "true", "socket.nagle.disable": "true", "group.id": "readers",
             "auto.offset.reset": "error", "fetch.max.bytes": "1048576",
         ]
         for (name, value) in expected { #expect(try await (consumer.setting(name) ?? "") == value, "\(name)") }

@@ -106,6 +106,25 @@ import Testing
         try await source.close()
         #expect(try await source.lag(now: dated) == [])
     }
+
+    @Test func `Marker of a transaction at the end of a partition does not wait`() async throws {
+        let harness = try await SourceHarness(records: 5)
+        try await harness.broker.writeTransactionMarker(to: harness.partition)
+        let member = try await harness.member()
+        let source = harness.source(member)
+        var read = 0
+        while read < 5 { read += try await harness.batch(from: source).records.count }
+        try await commit([TopicPartitionOffset(harness.partition, offset: 5)], by: member)
+        // The client may meet the end later than the last record.
+        let end = KafkaSource.Lag(partition: harness.partition, records: 0, seconds: 0)
+        while try await source.lag(now: Date(), askingBroker: true) != [end] { _ = try await source.next() }
+        #expect(try await source.groupBacklog() == nil)
+        try await harness.write(1)
+        #expect(try await source.groupBacklog()?.records == 2, "the marker is before the next record")
+        #expect(try await harness.batch(from: source).records.map(\.position.offset) == [6])
+        #expect(try await source.lag(now: Date(), askingBroker: true).first?.records == 1)
+        try await source.close()
+    }
 }
 
 /// A database that is restored to an older backup moves the position back under a source that has nothing to read.
@@ -200,6 +219,10 @@ private struct SourceHarness {
     init(records: Int) async throws {
         broker = try DevelopmentBroker(topics: [("in", 1)])
         reader = try Consumer(broker.configuration.fetchingLittle, group: "group", logger: logger)
+        try await write(records)
+    }
+
+    func write(_ records: Int) async throws {
         let producer = try Producer(broker.configuration, logger: logger)
         try await producer.send((0..<records).map { ProducerRecord(topic: "in", key: nil, value: Array("\($0)".utf8)) })
     }
