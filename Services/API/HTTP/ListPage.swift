@@ -35,12 +35,14 @@ struct ListPage: Sendable {
 
     /// - Parameters:
     ///   - rows: one more than ``limit`` where there are more.
+    ///   - further: where the next page begins although there are not more rows; nil where this is the last page.
     ///   - position: of a row, as the statement takes it.
     func response<Row>(
-        _ rows: [Row], position: (Row) -> String, write: (Row, inout JSONWriter) throws -> Void
+        _ rows: [Row], further: String? = nil, position: (Row) -> String, write: (Row, inout JSONWriter) throws -> Void
     ) throws -> APIResponse {
         let page = rows.prefix(limit)
-        let next = try rows.count > limit ? page.last.map { try cursor.text(position($0), of: list) } : nil
+        let last = rows.count > limit ? page.last.map(position) : further
+        let next = try last.map { try cursor.text($0, of: list) }
         var response = try APIResponse { json in
             json.beginArray("data")
             for row in page {

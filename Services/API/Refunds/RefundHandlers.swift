@@ -25,15 +25,19 @@ struct RefundHandlers: Sendable {
         let position = try page.position.map { try Self.position($0) }
         let bundleIds = try request.bundleIds()
         let now = clock.now()
-        let entries = try await database.withConnection { connection in
-            try await RefundRequestPages(connection).page(
+        let (entries, further) = try await database.withConnection { connection in
+            try await RefundRequestPages(connection).search(
                 in: request.key.environment, of: bundleIds, state: request.query["state"].flatMap(RefundState.init),
                 after: position, limit: page.limit + 1, at: now)
         }
         return try page.response(
-            entries,
-            position: { "\($0.requestedAt.milliseconds) \($0.key.transactionId)" }
+            entries, further: further.map(Self.text),
+            position: { Self.text(($0.requestedAt, $0.key.transactionId)) }
         ) { entry, json in Self.write(entry, to: &json) }
+    }
+
+    private static func text(_ position: RefundRequestPages.Position) -> String {
+        "\(position.requestedAt.milliseconds) \(position.transactionId)"
     }
 
     private static func position(_ text: String) throws(Problem) -> (requestedAt: Date, transactionId: String) {

@@ -82,7 +82,7 @@ struct RefundScreens: Sendable {
         let (now, masking) = (console.clock.now(), request.masking)
         let state = request.text("state").flatMap(RefundState.init)
         let position = Self.position(request)
-        let (open, previews, entries, scope, outcomes) = try await console.database.withConnection { connection in
+        let (open, previews, found, scope, outcomes) = try await console.database.withConnection { connection in
             let pages = RefundRequestPages(connection)
             let undecided = try await pages.undecided(limit: Self.limit, at: now)
             // What the policy says holds the customer's usage.
@@ -96,11 +96,14 @@ struct RefundScreens: Sendable {
                 } else { [RefundOutcomeStore.Outcome]() }
             return (
                 undecided, previews,
-                try await pages.page(in: nil, state: state, after: position, limit: Self.limit + 1, at: now), scope,
+                try await pages.search(in: nil, state: state, after: position, limit: Self.limit + 1, at: now), scope,
                 outcomes
             )
         }
-        let shown = entries.prefix(Self.limit)
+        let shown = found.entries.prefix(Self.limit)
+        let last: RefundRequestPages.Position? =
+            found.entries.count > Self.limit
+            ? shown.last.map { ($0.requestedAt, $0.key.transactionId) } : found.next
         return console.page(
             "refunds", "Refund requests",
             Page(
@@ -111,7 +114,7 @@ struct RefundScreens: Sendable {
                 },
                 heading: state.map { "Requests that are \($0.rawValue)" } ?? "All requests, the newest first",
                 states: Self.states(state), rows: shown.map { Row($0, masking, now) },
-                older: entries.count > Self.limit ? shown.last.map { Self.older($0, state, masking) } ?? nil : nil,
+                older: last.map { Self.older($0, state, masking) } ?? nil,
                 outcomes: outcomes.map(Self.outcome), hasOutcomes: !outcomes.isEmpty,
                 outcomesOf: scope.app.map { "\($0.bundleId) in \($0.environment.rawValue)" } ?? "",
                 choices: scope.choices, hasChoices: scope.choices.count > 1,
@@ -128,13 +131,13 @@ struct RefundScreens: Sendable {
 
     /// A link names a transaction, which a viewer does not see.
     private static func older(
-        _ last: RefundRequestPages.Entry, _ state: RefundState?, _ masking: Masking
+        _ last: RefundRequestPages.Position, _ state: RefundState?, _ masking: Masking
     ) -> String? {
         guard !masking.isOn else { return nil }
         return "/refunds"
             + FormFields.query([
                 ("state", state?.rawValue), ("before", "\(last.requestedAt.milliseconds)"),
-                ("after", last.key.transactionId),
+                ("after", last.transactionId),
             ])
     }
 

@@ -161,8 +161,15 @@ struct RefundsList: Subcommand {
 
     func run(in context: CommandContext) async throws {
         let connection = try database.connection(for: "refunds", in: context)
-        let entries = try await RefundRequestPages(connection).page(
-            in: environment, of: app.map { [$0] }, state: state, limit: limit.limit, at: context.now())
+        var entries: [RefundRequestPages.Entry] = []
+        var position: RefundRequestPages.Position?
+        repeat {
+            let found = try await RefundRequestPages(connection).search(
+                in: environment, of: app.map { [$0] }, state: state, after: position,
+                limit: limit.limit - entries.count, at: context.now())
+            entries += found.entries
+            position = found.next
+        } while position != nil && entries.count < limit.limit
         try output.list(entries.map { RefundRow($0) }, none: "There is no such refund request.", in: context)
     }
 }

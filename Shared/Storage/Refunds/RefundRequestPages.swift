@@ -96,6 +96,9 @@ package struct RefundRequestPages: Sendable {
         }
     }
 
+    /// Of a request in a list.
+    package typealias Position = (requestedAt: Date, transactionId: String)
+
     private let connection: PostgresConnection
 
     /// All statements run on this connection.
@@ -106,9 +109,10 @@ package struct RefundRequestPages: Sendable {
     ///   - environment: nil means both.
     ///   - bundleIds: nil means all apps.
     ///   - position: of the last entry of the page before.
+    ///   - searched: how many requests, of each app where apps are given, are read for those in the state; nil means all.
     package func page(
         in environment: StoreEnvironment?, of bundleIds: [String]? = nil, state: RefundState? = nil,
-        purchase: String? = nil, after position: (requestedAt: Date, transactionId: String)? = nil, limit: Int,
+        purchase: String? = nil, after position: Position? = nil, limit: Int, searching searched: Int? = nil,
         at now: Date
     ) async throws -> [Entry] {
         let statement =
@@ -125,15 +129,42 @@ package struct RefundRequestPages: Sendable {
         return try await connection.execute(
             statement, environment?.rawValue, bundleIds, state?.rawValue, purchase, nil as String?,
             position?.requestedAt,
-            position?.transactionId, Int64(limit), now
+            position?.transactionId, Int64(limit), now, searched.map(Int64.init)
         ).map { row in try Entry(row) }
+    }
+
+    /// The same, reading a bounded number of requests: of a state that few have, or none, all would be read.
+    /// - Returns: the requests, and where fewer were found than the limit, behind which request the search goes on; nil where it
+    ///   has read all.
+    package func search(
+        in environment: StoreEnvironment?, of bundleIds: [String]? = nil, state: RefundState?,
+        after position: Position? = nil, limit: Int, searching searched: Int = 10_000, at now: Date
+    ) async throws -> (entries: [Entry], next: Position?) {
+        let isIndexed = state == nil || state == .open || state == .waiting || state == .withheld
+        let entries = try await page(
+            in: environment, of: bundleIds, state: state, after: position, limit: limit,
+            searching: isIndexed ? nil : searched, at: now)
+        guard !isIndexed, entries.count < limit else { return (entries, nil) }
+        let row = try await connection.execute(
+            environment != nil && bundleIds != nil ? Self.lastOfApps : Self.last, environment?.rawValue, bundleIds,
+            position?.requestedAt, position?.transactionId, Int64(searched - 1)
+        ).first
+        guard let row else { return (entries, nil) }
+        let end: Position = (try row.value("requested_at"), try row.value("transaction_id"))
+        // Of an app whose search ended later, older ones may be missing.
+        return (
+            entries.filter {
+                $0.requestedAt > end.requestedAt
+                    || $0.requestedAt == end.requestedAt && $0.key.transactionId >= end.transactionId
+            }, end
+        )
     }
 
     /// Requests of all apps that may still be answered, by hand too: open, waiting or withheld, the next deadline first.
     package func undecided(limit: Int, at now: Date) async throws -> [Entry] {
         try await connection.execute(
             Self.answerable, nil as String?, nil as [String]?, nil as String?, nil as String?, nil as String?,
-            nil as Date?, nil as String?, Int64(limit), now
+            nil as Date?, nil as String?, Int64(limit), now, nil as Int64?
         ).map { row in try Entry(row) }
     }
 
@@ -142,7 +173,7 @@ package struct RefundRequestPages: Sendable {
         try await connection.execute(
             Self.ofTransaction, key.environment.rawValue, nil as [String]?, nil as String?, nil as String?,
             key.transactionId,
-            nil as Date?, nil as String?, Int64(1), now
+            nil as Date?, nil as String?, Int64(1), now, nil as Int64?
         ).first.map { row in try Entry(row) }
     }
 
@@ -181,7 +212,7 @@ package struct RefundRequestPages: Sendable {
 
     static let statements = [
         list, ofApps, ofOpen, openOfApps, ofWaiting, ofWithheld, withheldOfApps, answerable, ofPurchase, ofTransaction,
-        decisions, account,
+        decisions, account, last, lastOfApps,
     ]
 
     private static let isOpen = "request.requested_at > coalesce(request.outcome_at, '-infinity')"
@@ -199,7 +230,7 @@ package struct RefundRequestPages: Sendable {
         "refund-request-list-apps-withheld", [.environment, .withheld])
     private static let answerable = listed(
         "refund-request-list-undecided", [.time], order: "requested_at, transaction_id",
-        states: "state in ('open', 'waiting', 'withheld') and $3::text is null", first: "null")
+        states: "state in ('open', 'waiting', 'withheld') and $3::text is null", first: "$10::bigint")
     private static let ofPurchase = listed("refund-request-list-purchase", [.environment, .purchase])
     private static let ofTransaction = listed("refund-request-find", [.environment, .transaction])
 
@@ -239,7 +270,7 @@ package struct RefundRequestPages: Sendable {
     /// - Parameters:
     ///   - given: what is never null; the rest selects where it is not null.
     ///   - states: which states are listed.
-    ///   - first: the number of rows of which answers are looked up; null is all until enough are found.
+    ///   - first: the number of rows of which answers are looked up at most; null is all until enough are found.
     private static func listed(
         _ name: StaticString, _ given: Set<Selection>, order: String = Self.newest, states: String = Self.ofState,
         first: String = Self.untilEnough
@@ -275,7 +306,7 @@ package struct RefundRequestPages: Sendable {
 
     private static let newest = "requested_at desc, transaction_id desc"
     private static let ofState = "$3::text is null or state = $3::text"
-    private static let untilEnough = "case when $3::text is null then $8::bigint end"
+    private static let untilEnough = "case when $3::text is null then $8::bigint else $10::bigint end"
 
     private static func selected(_ selections: String, order: String, states: String, first: String) -> String {
         """
@@ -333,6 +364,43 @@ package struct RefundRequestPages: Sendable {
         limit $8::bigint
         """
     }
+
+    /// The request at which a search of a bounded number of requests ends.
+    private static let last = Statement(
+        "refund-request-search-last",
+        """
+        select requested_at, transaction_id
+        from refund_request request
+        where request.requested_at is not null
+            and ($1::text is null or request.environment = $1::text::store_environment)
+            and ($2::text[] is null or request.bundle_id = any ($2::text[]))
+            and (request.requested_at, request.transaction_id)
+                < (coalesce($3::timestamptz, 'infinity'), coalesce($4::text, ''))
+        order by requested_at desc, transaction_id desc
+        limit 1
+        offset $5::bigint
+        """)
+
+    /// Of the apps, the one whose search ends first.
+    private static let lastOfApps = Statement(
+        "refund-request-search-last-apps",
+        """
+        select ended.requested_at, ended.transaction_id
+        from (select distinct bundle_id from unnest($2::text[]) as given (bundle_id)) as app
+        cross join lateral (
+            select requested_at, transaction_id
+            from refund_request request
+            where request.requested_at is not null and request.environment = $1::text::store_environment
+                and request.bundle_id = app.bundle_id
+                and (request.requested_at, request.transaction_id)
+                    < (coalesce($3::timestamptz, 'infinity'), coalesce($4::text, ''))
+            order by requested_at desc, transaction_id desc
+            limit 1
+            offset $5::bigint
+        ) as ended
+        order by ended.requested_at desc, ended.transaction_id desc
+        limit 1
+        """)
 
     /// As ``RefundSubjects`` reads it.
     private static let account = Statement(

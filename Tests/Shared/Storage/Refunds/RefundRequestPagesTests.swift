@@ -134,15 +134,49 @@ import Testing
                 unsafeScript: """
                     set plan_cache_mode = force_generic_plan;
                     set enable_seqscan = off;
-                    prepare asked (text, text[], text, text, text, timestamptz, text, bigint, timestamptz) as \(statement.sql)
+                    prepare asked (text, text[], text, text, text, timestamptz, text, bigint, timestamptz, bigint)
+                    as \(statement.sql)
                     """)
             let plan = try await fixture.connection.execute(
                 Statement(
-                    unsafeSQL:
-                        "explain execute asked ('Production', '{a}', 'withheld', null, null, null, null, 50, now())")
+                    unsafeSQL: """
+                        explain execute asked ('Production', '{a}', 'withheld', null, null, null, null, 50, now(), null)
+                        """)
             ).map { row in try row.value(at: 0, as: String.self) }
             let scans = plan.indices.filter { plan[$0].contains("Scan") && plan[$0].contains("refund_request_") }
             #expect(!scans.isEmpty && scans.allSatisfy { plan[$0 + 1].contains("(bundle_id = ") }, "\(plan)")
+        }
+    }
+
+    @Test func `A search for a state that no request has reads a bounded number, and goes on behind them`()
+        async throws
+    {
+        try await RefundFixture.use { fixture async throws in
+            for transaction in 2...6 {
+                try await fixture.apply(
+                    "CONSUMPTION_REQUEST", minute: Double(transaction * 10), transaction: "\(transaction)",
+                    seed: UInt64(transaction))
+            }
+            try await fixture.connection.run(
+                unsafeScript: "update refund_request set bundle_id = 'other' where transaction_id in ('3', '4')")
+            let pages = RefundRequestPages(fixture.connection)
+            for apps in [nil, [RefundFixture.app, "other"]] {
+                for (state, all) in [(RefundState.failed, []), (.unanswered, ["6", "5", "4", "3", "2", "1"])] {
+                    var found: [String] = []
+                    var ends: [String] = []
+                    var position: RefundRequestPages.Position?
+                    repeat {
+                        let (entries, next) = try await pages.search(
+                            in: .production, of: apps, state: state, after: position, limit: 10, searching: 2,
+                            at: RefundFixture.at(2000))
+                        found += entries.map(\.key.transactionId)
+                        position = next
+                        if let next { ends.append(next.transactionId) }
+                    } while position != nil
+                    #expect(found == all)
+                    #expect(ends == ["5", "3", "1"])
+                }
+            }
         }
     }
 
