@@ -46,6 +46,11 @@ package struct OfferRule: Sendable, Equatable {
     package struct Limit: Sendable, Equatable {
         package var count: Int64
         package var days: Int64
+
+        package init(count: Int64, days: Int64) {
+            self.count = count
+            self.days = days
+        }
     }
 }
 

@@ -156,6 +156,36 @@ from current_credit
 where app_account_token is not null
 group by app_account_token, environment, bundle_id, unit;
 
+-- The rules by which promotional offers of an app are signed. Versions are only added; the greatest is in force.
+create table offer_rule (
+    created_at timestamptz not null,
+    version bigint not null check (version > 0),
+    environment store_environment not null,
+    bundle_id text not null,
+    document text not null, -- JSON, as it was set
+    created_by text not null,
+    primary key (environment, bundle_id, version)
+);
+
+-- The promotional offers that were signed, without the signatures. Rows are only added; an erasure deletes those of its account. The
+-- limits of the rules count them. Which were redeemed follows from the transactions.
+create table offer_signature (
+    signed_at timestamptz not null, -- Apple's timestamp in the signature
+    rule_version bigint, -- null: signed without a rule
+    nonce uuid primary key,
+    app_account_token uuid, -- null: signed without a rule, for nobody in particular
+    environment store_environment not null,
+    bundle_id text not null,
+    product_id text not null,
+    offer_id text not null,
+    key_id text not null, -- of the In-App Purchase key
+    transaction_id text, -- the customer's, to which the signature is bound
+    check (rule_version is null or app_account_token is not null)
+);
+create index offer_signature_by_account on offer_signature (
+    app_account_token, environment, bundle_id, product_id, offer_id, signed_at) where app_account_token is not null;
+create index offer_signature_by_time on offer_signature (environment, bundle_id, signed_at, nonce);
+
 -- The secret that signs the cursors of lists, the same on all instances. It protects no data: the API key of each request
 -- decides what may be read.
 create table api_cursor_secret (

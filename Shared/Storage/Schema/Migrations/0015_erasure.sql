@@ -66,6 +66,8 @@ create trigger reject_erased before insert on customer_consent for each row exec
 create trigger reject_erased before insert on chosen_account for each row execute function reject_erased_account();
 create trigger reject_erased before insert on credit
     for each row when (new.app_account_token is not null) execute function reject_erased_account();
+create trigger reject_erased before insert on offer_signature
+    for each row when (new.app_account_token is not null) execute function reject_erased_account();
 
 -- The purchases that an account owns or claims, and those from which it was detached; never one of another app.
 create function purchases_of_account(
@@ -138,6 +140,10 @@ return
         from purchase_transfer
         where asked_account in (from_account_token, to_account_token) and environment = asked_environment
             and bundle_id = asked_bundle_id)
+    or exists (
+        select
+        from offer_signature
+        where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id)
     or exists (
         select
         from operator_action
@@ -266,6 +272,8 @@ begin
     delete from account_app
     where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id;
     delete from customer_consent
+    where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id;
+    delete from offer_signature
     where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id;
     delete from customer
     where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id;

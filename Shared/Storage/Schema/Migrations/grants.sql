@@ -30,7 +30,7 @@ declare
         'chosen_account', 'purchase_transfer', 'product', 'recovery_request', 'recovery_answer', 'purchase_owner', 'purchase_account', 'account_version', 'account_access', 'price_consent',
         'renewal_switch', 'subscription_end', 'erased_account', 'webhook_endpoint', 'webhook_health', 'webhook_queue', 'webhook_delivery',
         'refund_request', 'refund_answer', 'refund_policy', 'usage_report', 'erased_purchase',
-        'credit', 'current_credit', 'account_balance'];
+        'credit', 'current_credit', 'account_balance', 'offer_rule', 'offer_signature'];
     -- Everything but the keys and stored answers of the API, and what is between services only.
     console_reads constant text[] := array_remove(array_remove(api_reads, 'api_key'), 'api_cursor_secret') || array[
         'consumer_position', 'rejected', 'ingest_heartbeat', 'operator_action', 'conflicting_notification', 'recovery_request',
@@ -217,7 +217,8 @@ begin
             ('storekeeper_scheduler', 'update (next_at)', array['refund_request']),
             ('storekeeper_scheduler', 'insert, update (attempts, sent_at, failed_at, failed_with)', array['refund_answer']),
             ('storekeeper_api', 'update (next_at)', array['refund_request']),
-            ('storekeeper_api', 'insert', array['refund_answer', 'refund_policy', 'usage_report', 'credit']),
+            ('storekeeper_api', 'insert', array[
+                'refund_answer', 'refund_policy', 'usage_report', 'credit', 'offer_signature']),
             ('storekeeper_console', 'update (next_at)', array['refund_request']),
             ('storekeeper_console', 'insert', array['refund_answer']),
             -- Test, pause, resume, rotate and replay; endpoints are created and removed by command.
@@ -228,7 +229,7 @@ begin
             ('storekeeper_console', 'insert, update (next_attempt_at, since), delete', array['webhook_queue']),
             ('storekeeper_console', 'insert, update (state, finished_at)', array['webhook_delivery']),
             ('storekeeper_operator', 'update (next_at)', array['refund_request']),
-            ('storekeeper_operator', 'insert', array['refund_answer', 'refund_policy']),
+            ('storekeeper_operator', 'insert', array['refund_answer', 'refund_policy', 'offer_rule']),
             -- Figures: triggers queue the changes of purchases, and the scheduler computes what they add up to.
             ('storekeeper_scheduler', 'delete', array['insight_change']),
             ('storekeeper_scheduler', 'insert, update', array['insight_purchase']),

@@ -354,6 +354,7 @@ import WebhookDelivery
                 "account_claim", "recovery_request", "operator_action", "entitlement_definition", "account_app",
                 "customer_consent", "purchase_transfer", "apple_request_limit", "account_version", "webhook_delivery",
                 "webhook_queue", "refund_answer", "refund_policy", "usage_report", "credit",
+                "offer_signature",
             ]
             try await Self.acting(as: "storekeeper_api", in: database) { api async throws in
                 _ = try await api.run(unsafeScript: "select * from account_access")

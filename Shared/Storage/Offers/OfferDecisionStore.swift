@@ -1,0 +1,123 @@
+import Contracts
+import Postgres
+import Subscriptions
+
+import struct Foundation.Date
+import struct Foundation.UUID
+
+/// Decides by the rules of an app which offers an account gets.
+package struct OfferDecisionStore: Sendable {
+    /// An offer with a rule, and why the account does not get it now; nil where it does.
+    package struct Offer: Sendable, Equatable {
+        package var rule: OfferRule
+        package var refusal: OfferRefusal?
+    }
+
+    /// The win-back offers of a purchase, as Apple last said.
+    package struct WinBack: Sendable, Equatable {
+        package var originalTransactionId: String
+        package var productId: String?
+        /// Apple's `eligibleWinBackOfferIds`, best first.
+        package var offerIdentifiers: [String]
+        /// When Apple signed the renewal info.
+        package var signedAt: Date
+    }
+
+    private let connection: PostgresConnection
+
+    /// All statements run on this connection.
+    package init(_ connection: PostgresConnection) { self.connection = connection }
+
+    /// What the rules allow an account now, and Apple's win-back offers.
+    /// - Throws: `OfferRuleFaults` where a newer build set rules that this one does not know.
+    package func offers(
+        of account: UUID, in app: CoverageStore.App, at now: Date
+    ) async throws -> (offers: [Offer], winBacks: [WinBack]) {
+        let version = try await OfferRuleStore(connection).inForce(app.bundleId, in: app.environment)
+        let preview = try await StatePreviewStore(connection).preview(of: [], in: app, account: account, at: now)
+        let customer = preview.offerCustomer(of: app.bundleId, at: now)
+        let moments = try await OfferSignatureStore(connection).moments(of: account, in: app)
+        let offers = try (version?.rules.rules ?? []).map { rule in
+            let signed = moments.filter { $0.productId == rule.productId && $0.offerIdentifier == rule.offerIdentifier }
+            return Offer(
+                rule: rule,
+                refusal: rule.refusal(of: customer, at: now) ?? rule.refusal(after: signed.map(\.signedAt), at: now))
+        }
+        return (offers, preview.winBacks(of: account))
+    }
+
+    /// Notes a signature of an offer, if the rule of the offer allows it.
+    /// - Parameters:
+    ///   - isRuleNeeded: false: an offer without a rule is signed, too.
+    ///   - nonce: of a new signature.
+    /// - Throws: `OfferRuleFaults` where a newer build set rules that this one does not know.
+    package func sign(
+        _ request: OfferSignatureStore.Request, isRuleNeeded: Bool, nonce: UUID, at now: Date
+    ) async throws -> OfferSignatureStore.Outcome {
+        let (app, signatures) = (request.app, OfferSignatureStore(connection))
+        let version = try await OfferRuleStore(connection).inForce(app.bundleId, in: app.environment)
+        guard let version, let rule = try version.rules.rule(of: request.productId, request.offerIdentifier) else {
+            guard isRuleNeeded else { return try await signatures.sign(request, by: nil, nonce: nonce, at: now) }
+            return .refused(.noRule(productId: request.productId, offerIdentifier: request.offerIdentifier))
+        }
+        guard let account = request.account else { return .refused(.noAccount) }
+        let preview = try await StatePreviewStore(connection).preview(of: [], in: app, account: account, at: now)
+        guard !preview.isAccountErased else { return .erased }
+        if let refusal = rule.refusal(of: preview.offerCustomer(of: app.bundleId, at: now), at: now) {
+            return .refused(refusal)
+        }
+        return try await signatures.sign(request, by: (rule, version.number), nonce: nonce, at: now)
+    }
+}
+
+extension StatePreview {
+    /// The customer by all purchases of the account and of its Apple accounts: a second account of the app is no new customer.
+    func offerCustomer(of bundleId: String, at now: Date) -> OfferCustomer {
+        var customer = OfferCustomer()
+        for purchase in purchases.values where purchase.subscription.bundleId == bundleId {
+            let bought = purchase.transactions.map(\.facts).filter { !$0.isPaidElsewhere }
+            customer.hasPaid = customer.hasPaid || bought.contains(where: \.isPayment)
+            customer.refunds += bought.compactMap(\.revocationDate)
+            guard let facts = purchase.subscription.transaction, facts.kind == .autoRenewable, !facts.isPaidElsewhere,
+                let standing = purchase.standing(facts, at: now)
+            else { continue }
+            customer.subscriptions.append(.init(group: facts.subscriptionGroupIdentifier, standing: standing))
+        }
+        return customer
+    }
+
+    /// Of the purchases that the account may use.
+    func winBacks(of account: UUID) -> [OfferDecisionStore.WinBack] {
+        usable(by: account).compactMap { key in
+            guard let subscription = purchases[key]?.subscription,
+                let renewal = subscription.renewal, let offers = renewal.eligibleWinBackOfferIds
+            else { return nil }
+            return OfferDecisionStore.WinBack(
+                originalTransactionId: key.originalTransactionId,
+                productId: renewal.productId ?? subscription.transaction?.productId, offerIdentifiers: offers,
+                signedAt: renewal.signedDate)
+        }.sorted { $0.originalTransactionId < $1.originalTransactionId }
+    }
+}
+
+extension StatePreview.Purchase {
+    /// Nil: another purchase replaced it, and says how the customer is.
+    fileprivate func standing(_ facts: TransactionFacts, at now: Date) -> OfferCustomer.Standing? {
+        let period = periods.first { $0.contains(now) }
+        let state = subscription.state(at: now, access: period.flatMap { AccessPeriod.Reason(rawValue: $0.reason) })
+        switch state {
+        case .active, .gracePeriod: return .active(renews: subscription.renewal?.autoRenewStatus != false)
+        case .expired: return facts.expiresDate.map { .ended(at: $0) } ?? .undecided
+        case .revoked: return (facts.revocationDate ?? facts.expiresDate).map { .ended(at: $0) } ?? .undecided
+        case .upgraded: return nil
+        case .billingRetry, .overdue, .notBegun, .owned, .consumed, .unknown: return .undecided
+        }
+    }
+}
+
+extension TransactionFacts {
+    /// Whether the customer paid. Older payloads have no price: then all but an introductory offer was paid for.
+    fileprivate var isPayment: Bool {
+        priceMilliunits.map { $0 > 0 } ?? (offerDiscountType != "FREE_TRIAL" && offerType != 1)
+    }
+}
