@@ -42,7 +42,7 @@ struct CommandLineTool: ParsableCommand {
                 name: "Run and deploy:",
                 subcommands: [
                     Dev.self, SimulatorCommand.self, Keys.self, WebhooksCommand.self, RefundsCommand.self,
-                    ConsoleCommand.self, ACLs.self,
+                    OffersCommand.self, ConsoleCommand.self, ACLs.self,
                     Healthcheck.self,
                 ]),
         ])

@@ -57,9 +57,9 @@ struct RefundsPolicyShow: Subcommand {
     }
 }
 
-/// A policy from a file.
-struct RefundPolicyFile: ParsableArguments {
-    @Argument(help: "File with the policy as JSON; - reads standard input.")
+/// A policy or rules from a file.
+struct JSONDocumentFile: ParsableArguments {
+    @Argument(help: "File with the JSON document; - reads standard input.")
     var file: String
 
     func read() throws -> String {
@@ -86,7 +86,7 @@ struct RefundsPolicySet: Subcommand {
 
     @OptionGroup var options: RefundAppOptions
     @OptionGroup var audit: AuditOptions
-    @OptionGroup var policy: RefundPolicyFile
+    @OptionGroup var policy: JSONDocumentFile
 
     @Flag(help: "Print what the policy would do; set nothing.")
     var dryRun = false

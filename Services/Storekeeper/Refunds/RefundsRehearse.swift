@@ -19,7 +19,7 @@ struct RefundsRehearse: Subcommand {
             """)
 
     @OptionGroup var options: RefundAppOptions
-    @OptionGroup var policy: RefundPolicyFile
+    @OptionGroup var policy: JSONDocumentFile
 
     @OptionGroup var times: RefundTimes
 

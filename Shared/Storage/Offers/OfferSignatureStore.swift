@@ -11,7 +11,7 @@ package struct OfferSignatureStore: Sendable {
     /// What is to be signed, for whom, with which key.
     package struct Request: Sendable, Equatable {
         package var app: CoverageStore.App
-        /// Nil: for nobody in particular, which only an offer without a rule may be.
+        /// Nil: any customer, which only an offer without a rule may be for.
         package var account: UUID?
         package var productId: String
         package var offerIdentifier: String

@@ -62,7 +62,8 @@ private struct OfferRulesReader {
 
     private mutating func rule(_ value: JSONValue) -> OfferRule? {
         let known = [
-            "productId", "offerIdentifier", "subscriptionGroupIdentifier", "who", "lapsedDays", "noRefundDays", "atMost",
+            "productId", "offerIdentifier", "subscriptionGroupIdentifier", "who", "lapsedDays", "noRefundDays",
+            "atMost",
             "from", "until",
         ]
         guard check(value, "", knowing: known) else { return nil }

@@ -1,6 +1,6 @@
 import struct Foundation.Date
 
-/// The offers of an app that are signed, and for whom. An offer without a rule is signed for nobody.
+/// The offers of an app that are signed, and for whom. An offer without a rule is not signed.
 package struct OfferRules: Sendable, Equatable {
     /// At most one for each product and offer.
     package var rules: [OfferRule]
@@ -161,7 +161,7 @@ extension OfferRule {
     /// Whether one more signature is too many.
     /// - Parameter signed: when the offer was signed for the customer before.
     package func refusal(after signed: [Date], at now: Date) -> OfferRefusal? {
-        // A clock that is behind that of the instance that signed before must not begin the time anew.
+        // A clock that is behind that of the instance that signed before must not let one more through.
         let counted = signed.count { now.timeIntervalSince($0) < Double(atMost.days) * Self.day }
         return counted >= atMost.count ? .signedTooOften(atMost) : nil
     }

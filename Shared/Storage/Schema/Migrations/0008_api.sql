@@ -173,7 +173,7 @@ create table offer_signature (
     signed_at timestamptz not null, -- Apple's timestamp in the signature
     rule_version bigint, -- null: signed without a rule
     nonce uuid primary key,
-    app_account_token uuid, -- null: signed without a rule, for nobody in particular
+    app_account_token uuid, -- null: signed without a rule, for any customer
     environment store_environment not null,
     bundle_id text not null,
     product_id text not null,

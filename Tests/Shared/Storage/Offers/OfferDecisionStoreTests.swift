@@ -30,7 +30,8 @@ import Testing
     }
 
     private static func sign(
-        _ request: OfferSignatureStore.Request, minute: Double, isRuleNeeded: Bool = true, on connection: PostgresConnection
+        _ request: OfferSignatureStore.Request, minute: Double, isRuleNeeded: Bool = true,
+        on connection: PostgresConnection
     ) async throws -> OfferSignatureStore.Outcome {
         try await OfferDecisionStore(connection).sign(
             request, isRuleNeeded: isRuleNeeded, nonce: UUID(), at: RefundFixture.at(minute))
@@ -59,7 +60,8 @@ import Testing
                         var outcomes: [OfferSignatureStore.Outcome] = []
                         for one in 0..<5 {
                             // Of different transactions, so that none is a repeat.
-                            let request = Self.request("welcome", account: account, transactionId: "\(worker * 5 + one)")
+                            let request = Self.request(
+                                "welcome", account: account, transactionId: "\(worker * 5 + one)")
                             outcomes.append(try await Self.sign(request, minute: 1, on: connection))
                         }
                         await connection.close()
@@ -99,19 +101,21 @@ import Testing
             #expect(try await OfferSignatureStore(connection).newest(100, in: Self.app) == [])
             let signed = try await Self.sign(request, minute: 1, isRuleNeeded: false, on: connection)
             let another = try await Self.sign(request, minute: 1, isRuleNeeded: false, on: connection)
-            // Nobody is named: they may be two customers, and Apple takes a nonce once.
+            // No account is named: they may be two customers, and Apple takes a nonce once.
             #expect(Self.nonce(signed) != nil && Self.nonce(another) != nil && signed != another)
             // A rule decides where there is one.
-            let nobody = Self.request("welcome", account: nil)
+            let unnamed = Self.request("welcome", account: nil)
             #expect(
-                try await Self.sign(nobody, minute: 1, isRuleNeeded: false, on: connection) == .refused(.noAccount))
+                try await Self.sign(unnamed, minute: 1, isRuleNeeded: false, on: connection) == .refused(.noAccount))
         }
     }
 
     @Test func `The purchases of the account decide, and the offer that was bought is redeemed`() async throws {
         try await Self.use { fixture async throws in
             let (account, connection) = (RefundFixture.account, fixture.connection)
-            let (welcome, thanks) = (Self.request("welcome", account: account), Self.request("thanks", account: account))
+            let (welcome, thanks) = (
+                Self.request("welcome", account: account), Self.request("thanks", account: account)
+            )
             // The fixture's account has paid for a consumable.
             #expect(
                 try await Self.sign(welcome, minute: 1, on: connection) == .refused(.notAmong([.neverPaid])))

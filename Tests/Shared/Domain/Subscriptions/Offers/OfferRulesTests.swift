@@ -58,7 +58,7 @@ import Testing
         #expect(refusal(31) == .lapsedTooRecently(at: Self.ago(30), days: 31))
     }
 
-    @Test func `A refund within the days excludes, whoever the customer is`() {
+    @Test func `A refund within the days excludes every customer`() {
         let customer = Self.customer([.active(renews: true)], refunded: [Self.ago(90), Self.ago(30)])
         func refusal(_ days: Int64?) -> OfferRefusal? {
             Self.rule(.active) { $0.noRefundDays = days }.refusal(of: customer, at: Self.now)
@@ -100,7 +100,8 @@ import Testing
             """
         let rules = try OfferRules(Array(document.utf8))
         let expected = OfferRule(
-            productId: "pro", offerIdentifier: "spring", subscriptionGroupIdentifier: "g", who: [.autoRenewOff, .lapsed],
+            productId: "pro", offerIdentifier: "spring", subscriptionGroupIdentifier: "g",
+            who: [.autoRenewOff, .lapsed],
             lapsedDays: 30, noRefundDays: 90, atMost: OfferRule.Limit(count: 1, days: 365),
             from: Date(timeIntervalSince1970: 1_772_323_200), until: Date(timeIntervalSince1970: 1_780_315_200))
         #expect(rules.rule(of: "pro", "spring") == expected)
