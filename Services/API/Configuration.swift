@@ -31,6 +31,9 @@ struct Configuration: KafkaVariables, DatabaseVariables {
         "STOREKEEPER_SET_APP_ACCOUNT_TOKEN",
         "when a restore moves a purchase to another account, set that account's appAccountToken at Apple",
         default: "false")
+    let signsOffersWithoutRule = Variable.bool(
+        "STOREKEEPER_SIGN_OFFERS_WITHOUT_RULE",
+        "sign a promotional offer without a rule for every customer, as often as it is asked", default: "false")
     let claimAge = Variable.duration(
         "STOREKEEPER_CLAIM_AGE",
         "age from which a signed transaction or receipt claims only what no other account has", default: "72h")

@@ -28,6 +28,7 @@ enum Handlers {
             "uploadTransactions": uploads.transactions,
             "restorePurchases": uploads.restore,
             "uploadReceipt": ReceiptHandlers(dependencies).upload,
+            "getAccountOffers": offers.ofAccount,
             "signPromotionalOffer": offers.promotional,
             "getIntroductoryOfferEligibility": offers.introductoryEligibility,
             "getSubscription": subscriptions.get,

@@ -1,6 +1,7 @@
 import AppStore
 import Chassis
 import Contracts
+import Postgres
 import ServerAPI
 import Storage
 import StrictJSON
@@ -22,31 +23,107 @@ struct OfferHandlers: Sendable {
         newId = dependencies.newId
     }
 
-    /// `POST /v1/offers/promotional`
+    /// `POST /v1/offers/promotional`: as the rules of the app decide. A refusal is an answer, for which the app shows no offer.
     func promotional(_ request: APIRequest) async throws -> APIResponse {
         guard let body = request.body?.root, let productId = body["productId"]?.string,
             let offer = body["offerIdentifier"]?.string
         else { throw Problem(.invalidRequest, "The request names no product and offer.") }
         let signer = try await signer(request, body)
+        let (transactionId, account) = (body["transactionId"]?.string, body["appAccountToken"]?.string)
+        let asked = OfferSignatureStore.Request(
+            app: CoverageStore.App(request.key.environment, signer.bundleId),
+            account: account.flatMap { UUID(uuidString: $0) }, productId: productId, offerIdentifier: offer,
+            transactionId: transactionId, keyId: signer.keyId)
+        let (now, newNonce) = (clock.now(), newId())
+        let outcome = try await byRules(of: asked.app) { connection in
+            try await OfferDecisionStore(connection).sign(
+                asked, isRuleNeeded: services.needsOfferRule, nonce: newNonce, at: now)
+        }
+        switch outcome {
+        case .erased:
+            throw Problem(
+                .conflict, "The account was erased; create the customer again, with a new appAccountToken.")
+        case .refused(let refusal):
+            return APIResponse { json in
+                Self.write(refusal, to: &json)
+                json.member("jws", nil as String?)
+                json.member("storeKit1", nil as String?)
+            }
+        case .signed(let nonce, let signedAt):
+            let username = account?.lowercased() ?? ""
+            let jws = try signer.promotionalOffer(
+                productId: productId, offerIdentifier: offer, transactionId: transactionId, nonce: nonce, now: signedAt)
+            let signature = try signer.promotionalOfferSignature(
+                productId: productId, offerIdentifier: offer, applicationUsername: username, nonce: nonce,
+                timestamp: signedAt.milliseconds)
+            return APIResponse { json in
+                Self.write(nil, to: &json)
+                json.member("jws", jws)
+                json.beginObject("storeKit1")
+                json.member("identifier", offer)
+                json.member("keyIdentifier", signer.keyId)
+                json.member("nonce", nonce.uuidString.lowercased())
+                json.member("timestamp", signedAt.milliseconds)
+                json.member("applicationUsername", username)
+                json.member("signature", signature)
+                json.endObject()
+            }
+        }
+    }
+
+    private static func write(_ refusal: OfferRefusal?, to json: inout JSONWriter) {
+        json.member("allowed", refusal == nil)
+        json.member("reason", refusal?.reason)
+        json.member("because", refusal?.description)
+    }
+
+    /// `GET /v1/accounts/{appAccountToken}/offers`: what the rules allow now, and Apple's win-back offers.
+    func ofAccount(_ request: APIRequest) async throws -> APIResponse {
+        let account = UUID(uuidString: request.parameter("appAccountToken")) ?? .zero
+        let app = CoverageStore.App(request.key.environment, try request.allowed(request.query["bundleId"] ?? ""))
         let now = clock.now()
-        let (nonce, timestamp) = (newId(), now.milliseconds)
-        let username = body["appAccountToken"]?.string?.lowercased() ?? ""
-        let jws = try signer.promotionalOffer(
-            productId: productId, offerIdentifier: offer, transactionId: body["transactionId"]?.string, nonce: nonce,
-            now: now)
-        let signature = try signer.promotionalOfferSignature(
-            productId: productId, offerIdentifier: offer, applicationUsername: username, nonce: nonce,
-            timestamp: timestamp)
+        let (offers, winBacks) = try await byRules(of: app) { connection in
+            try await OfferDecisionStore(connection).offers(of: account, in: app, at: now)
+        }
         return APIResponse { json in
-            json.member("jws", jws)
-            json.beginObject("storeKit1")
-            json.member("identifier", offer)
-            json.member("keyIdentifier", signer.keyId)
-            json.member("nonce", nonce.uuidString.lowercased())
-            json.member("timestamp", timestamp)
-            json.member("applicationUsername", username)
-            json.member("signature", signature)
-            json.endObject()
+            json.member("appAccountToken", account.uuidString.lowercased())
+            json.member("environment", app.environment.rawValue)
+            json.member("bundleId", app.bundleId)
+            json.beginArray("data")
+            for offer in offers {
+                json.beginObject()
+                json.member("productId", offer.rule.productId)
+                json.member("offerIdentifier", offer.rule.offerIdentifier)
+                Self.write(offer.refusal, to: &json)
+                json.endObject()
+            }
+            json.endArray()
+            json.beginArray("winBack")
+            for offers in winBacks {
+                json.beginObject()
+                json.member("originalTransactionId", offers.originalTransactionId)
+                json.member("productId", offers.productId)
+                json.beginArray("eligibleWinBackOfferIds")
+                for id in offers.offerIdentifiers { json.element(id) }
+                json.endArray()
+                json.member("signedDate", offers.signedAt.milliseconds)
+                json.endObject()
+            }
+            json.endArray()
+            json.member("asOf", now.milliseconds)
+        }
+    }
+
+    private func byRules<Value: Sendable>(
+        of app: CoverageStore.App, _ work: @Sendable (PostgresConnection) async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await database.withConnection(work)
+        } catch let faults as OfferRuleFaults {
+            throw Problem(
+                .conflict,
+                "The offer rules of \(app.bundleId) were set by a newer version of Storekeeper; update this service. \(faults)"
+            )
         }
     }
 

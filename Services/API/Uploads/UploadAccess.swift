@@ -49,7 +49,7 @@ struct UploadAccess: Sendable {
             // Returns when all replicas in sync have all of them.
             record: { try await producer.producer.send($0.map { ProducerRecord(Topics.received, $0) }) },
             apple: apple?.clients, verifyReceipt: Self.verifyReceipt(settings),
-            setsAccountTokens: settings.setsAccountTokens,
+            setsAccountTokens: settings.setsAccountTokens, needsOfferRule: !settings.signsOffersWithoutRule,
             claimAge: settings.claimAge / .seconds(1), rejections: rejections, questions: questions,
             lane: lane)
         all =

@@ -19,6 +19,8 @@ struct UploadServices: Sendable {
     var verifyReceipt: VerifyReceiptClient?
     /// Whether Apple is told the account that a restore moved a purchase to.
     var setsAccountTokens = false
+    /// False: an offer without a rule is signed, too.
+    var needsOfferRule = true
     /// The age at which a signed copy is an old one, in seconds.
     var claimAge: Double = 72 * 3600
     /// Rejected parts of each key: the users of an app must not keep the prover busy.

@@ -223,6 +223,8 @@ struct DocumentedAnswers {
 
     static let customer = "user-1"
     private static let endpoint = "1f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0"
+    private static let offerRules =
+        #"{"rules":[{"productId":"pro","offerIdentifier":"spring","who":["neverPaid","active","lapsed"],"atMost":{"count":1,"days":1}}]}"#
     private static let grant = #"{"productId":"pro","reason":"r","confirmUnknown":true}"#
 
     /// With parameters that exist, or can.
@@ -235,7 +237,11 @@ struct DocumentedAnswers {
             "report": "mrr",
         ]
         let path = values.reduce(operation.path) { $0.replacing("{\($1.key)}", with: $1.value) }
-        return operation.id == "search" ? path + "?q=1" : path
+        return switch operation.id {
+        case "search": path + "?q=1"
+        case "getAccountOffers": path + "?bundleId=\(SampleState.app)"
+        default: path
+        }
     }
 
     /// A body that is as the document says.
@@ -253,7 +259,7 @@ struct DocumentedAnswers {
         case "sendConsumption": #"{"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
         case "extendSubscription": #"{"days":3,"reason":"other"}"#
         case "signPromotionalOffer":
-            #"{"bundleId":"\#(SampleState.app)","productId":"pro","offerIdentifier":"spring"}"#
+            #"{"bundleId":"\#(SampleState.app)","productId":"pro","offerIdentifier":"spring","appAccountToken":"\#(SampleState.account)"}"#
         case "getIntroductoryOfferEligibility":
             #"{"bundleId":"\#(SampleState.app)","subscriptionGroupIdentifier":"1","appAccountToken":"\#(SampleState.account)"}"#
         case "putRefundPolicy": #"{"rules":[{"name":"else","then":{"answer":false}}]}"#
@@ -268,7 +274,8 @@ struct DocumentedAnswers {
                 truncate api_key, api_key_use, customer, manual_grant, api_idempotency, notification, subscription, transaction, access_period,
                     account_claim, purchase_account, timeline, notification_payload, recovery_request, entitlement_definition,
                     account_app, customer_consent, erased_account, webhook_endpoint, webhook_health, webhook_queue, webhook_delivery,
-                    refund_request, refund_answer, refund_policy, usage_report, erased_purchase, credit
+                    refund_request, refund_answer, refund_policy, usage_report, erased_purchase, credit,
+                    offer_rule, offer_signature
                 """)
         let key = try await api.key(bundleIds: [SampleState.app])
         let path = Self.path(operation)
@@ -357,6 +364,15 @@ struct DocumentedAnswers {
             _ = try await api.send(
                 "PUT", path, key: key, json: #"{"rules":[{"name":"else","then":{"answer":false}}]}"#)
             return try await send(operation, path, key)
+        case ("signPromotionalOffer", 200), ("getAccountOffers", 200):
+            try await state.connection.run(
+                unsafeScript: """
+                    insert into offer_rule (created_at, version, environment, bundle_id, document, created_by)
+                    values ('2020-01-01', 1, 'Sandbox', '\(SampleState.app)', '\(Self.offerRules)', 'ann')
+                    """)
+            let answer = try await send(operation, path, key, body: body)
+            #expect(answer.json?["allowed"]?.bool ?? answer.json?["data"]?.elements.first?["allowed"]?.bool == true)
+            return answer
         case ("getOrder", 409):
             return try await send(operation, path, try await api.key(environment: .production, bundleIds: ["other"]))
         case ("refreshSubscription", 422):

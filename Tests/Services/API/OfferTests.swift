@@ -2,6 +2,7 @@ import AppStore
 import Foundation
 import ServerAPI
 import Signatures
+import Storage
 import StrictJSON
 import TestSupport
 import Testing
@@ -37,9 +38,35 @@ import Testing
         return try outcome.get()
     }
 
-    static func with(_ body: (UploadFixture, P256PrivateKey) async throws -> Void) async throws {
+    static func with(
+        needsOfferRule: Bool = true, _ body: (UploadFixture, P256PrivateKey) async throws -> Void
+    ) async throws {
         try await withClients(for: ForgeryMaterial.bundleId) { clients, key in
-            try await UploadFixture.with(apple: clients) { fixture in try await body(fixture, key) }
+            try await UploadFixture.with(apple: clients, needsOfferRule: needsOfferRule) { fixture in
+                try await body(fixture, key)
+            }
+        }
+    }
+
+    /// Customers who have not paid get the offer spring of gold, once in 30 days.
+    private static func setRule(_ fixture: UploadFixture) async throws {
+        let rules = """
+            {"rules": [{"productId": "gold", "offerIdentifier": "spring", "who": ["neverPaid"],
+                        "atMost": {"count": 1, "days": 30}}]}
+            """
+        let connection = TestDatabase.connection(fixture.api.database)
+        let audit = OperatorAction(
+            actedAt: UploadFixture.now, actor: "ann", operation: "offers rules set", subject: "a", reason: nil)
+        _ = try await OfferRuleStore(connection).add(
+            rules, to: ForgeryMaterial.bundleId, in: .production, by: "ann", at: UploadFixture.now, audit: audit)
+        await connection.close()
+    }
+
+    private static func ask(_ fixture: UploadFixture, _ account: UUID? = account) async throws -> RunningAPI.Answer {
+        try await fixture.post("/v1/offers/promotional") { json in
+            json.member("productId", "gold")
+            json.member("offerIdentifier", "spring")
+            if let account { json.member("appAccountToken", account.uuidString) }
         }
     }
 
@@ -52,12 +79,10 @@ import Testing
 
     @Test func `A promotional offer is signed in both shapes`() async throws {
         try await Self.with { fixture, key in
-            let answer = try await fixture.post("/v1/offers/promotional") { json in
-                json.member("productId", "gold")
-                json.member("offerIdentifier", "spring")
-                json.member("appAccountToken", Self.account.uuidString)
-            }
-            #expect(answer.status == 200)
+            try await Self.setRule(fixture)
+            let answer = try await Self.ask(fixture)
+            #expect(answer.status == 200 && answer.json?["allowed"]?.bool == true)
+            #expect(answer.json?["because"]?.isNull == true)
             let claims = try Self.claims(answer.json?["jws"]?.string, signedBy: key)
             #expect(claims["aud"]?.string == "promotional-offer" && claims["offerIdentifier"]?.string == "spring")
             let fields = try #require(answer.json?["storeKit1"])
@@ -66,6 +91,56 @@ import Testing
             #expect(fields["nonce"]?.string == claims["nonce"]?.string)
             #expect(fields["timestamp"]?.int64 == 1_765_000_000_000)
             #expect(fields["signature"]?.string?.isEmpty == false)
+        }
+    }
+
+    @Test func `An offer is signed as its rule allows, once for a repeat, and a refusal is an answer`() async throws {
+        try await Self.with { fixture, _ in
+            func reason(_ answer: RunningAPI.Answer) -> String? {
+                #expect(answer.status == 200 && answer.json?["jws"]?.isNull == true)
+                #expect(answer.json?["storeKit1"]?.isNull == true && answer.json?["because"]?.string != nil)
+                return answer.json?["reason"]?.string
+            }
+            #expect(reason(try await Self.ask(fixture)) == "noRule")
+            try await Self.setRule(fixture)
+            #expect(reason(try await Self.ask(fixture, nil)) == "noAccount")
+            let first = try await Self.ask(fixture)
+            fixture.api.clock.advance(by: 59)
+            let again = try await Self.ask(fixture)
+            for field in ["nonce", "timestamp"] {
+                let (one, other) = (first.json?["storeKit1"]?[field], again.json?["storeKit1"]?[field])
+                #expect(one?.rawBytes != nil && one?.rawBytes == other?.rawBytes, "\(field)")
+            }
+            fixture.api.clock.advance(by: 2)
+            #expect(reason(try await Self.ask(fixture)) == "signedTooOften")
+            #expect(try await Self.ask(fixture, UUID()).json?["allowed"]?.bool == true)
+        }
+    }
+
+    @Test func `An account's offers are those that its rules allow now`() async throws {
+        try await Self.with { fixture, _ in
+            try await Self.setRule(fixture)
+            func offers() async throws -> JSONValue? {
+                try await fixture.api.get(
+                    "/v1/accounts/\(Self.account.uuidString)/offers?bundleId=\(ForgeryMaterial.bundleId)",
+                    key: fixture.key
+                ).json
+            }
+            let before = try await offers()
+            #expect(before?["data"]?.elements.map { $0["allowed"]?.bool } == [true])
+            #expect(before?["data"]?.elements.first?["offerIdentifier"]?.string == "spring")
+            #expect(before?["winBack"]?.elements.isEmpty == true)
+            _ = try await fixture.upload([try fixture.transaction(of: Self.account)], of: Self.account)
+            try await fixture.apply(fixture.records(1))
+            #expect(try await offers()?["data"]?.elements.first?["reason"]?.string == "notAmong")
+        }
+    }
+
+    @Test func `Where no rule is needed, an offer is signed without one, as often as it is asked`() async throws {
+        try await Self.with(needsOfferRule: false) { fixture, _ in
+            let answers = [try await Self.ask(fixture, nil), try await Self.ask(fixture, nil)]
+            #expect(answers.allSatisfy { $0.json?["allowed"]?.bool == true })
+            #expect(Set(answers.compactMap { $0.json?["storeKit1"]?["nonce"]?.string }).count == 2)
         }
     }
 

@@ -32,7 +32,8 @@ struct UploadFixture: Sendable {
     /// - Parameter isKafkaAway: the producer's broker does not answer.
     static func with(
         isKafkaAway: Bool = false, apple: APIClients? = nil, verifyReceipt: VerifyReceiptClient? = nil,
-        setsAccountTokens: Bool = false, claimAge: Double = 72 * 3600, rejections: Int = 100_000,
+        setsAccountTokens: Bool = false, needsOfferRule: Bool = true, claimAge: Double = 72 * 3600,
+        rejections: Int = 100_000,
         questions: Int = 100_000,
         lane: WorkLane = WorkLane(threads: 1),
         _ body: (UploadFixture) async throws -> Void
@@ -46,7 +47,8 @@ struct UploadFixture: Sendable {
         let services = UploadServices(
             verifier: { verifier },
             record: { try await producer.send($0.map { ProducerRecord(Topics.received, $0) }) }, apple: apple,
-            verifyReceipt: verifyReceipt, setsAccountTokens: setsAccountTokens, claimAge: claimAge,
+            verifyReceipt: verifyReceipt, setsAccountTokens: setsAccountTokens, needsOfferRule: needsOfferRule,
+            claimAge: claimAge,
             rejections: RateLimiter(quota: rejections), questions: QuestionBudget(quota: questions), lane: lane)
         try await RunningAPI.with(uploads: services) { api in
             let key = try await api.key(environment: .production)
