@@ -85,8 +85,8 @@ extension EndToEnd {
 
         /// Pages that a user reads after the first hour, in the order of Documentation/README.md.
         private static let furtherPages = [
-            "Concepts", "Ownership", "Clients", "Consumables", "Webhooks", "Refunds", "Simulator", "Console",
-            "CommandLine",
+            "Concepts", "Ownership", "Clients", "Consumables", "Webhooks", "Refunds", "Offers", "Simulator",
+            "Console", "CommandLine",
         ]
 
         @Test func `Every command of the pages after the first hour runs against one dev`() async throws {
