@@ -16,7 +16,8 @@ extension EndToEnd {
             "Documentation/FirstHour.md", "Documentation/Concepts.md", "Documentation/API.md",
             "Documentation/Ownership.md",
             "Documentation/Clients.md", "Documentation/Consumables.md", "Documentation/Webhooks.md",
-            "Documentation/Refunds.md", "Documentation/Offers.md", "Documentation/Console.md", "Documentation/CommandLine.md",
+            "Documentation/Refunds.md", "Documentation/Offers.md", "Documentation/Console.md",
+            "Documentation/CommandLine.md",
             // The last one, because it moves the clock.
             "Documentation/Simulator.md",
         ]

@@ -63,10 +63,28 @@ package struct OfferDecisionStore: Sendable {
         guard let account = request.account else { return .refused(.noAccount) }
         let preview = try await StatePreviewStore(connection).preview(of: [], in: app, account: account, at: now)
         guard !preview.isAccountErased else { return .erased }
+        if let id = request.transactionId, try await isOfOthers(id, than: preview, in: app) {
+            return .refused(.otherCustomer(id))
+        }
         if let refusal = rule.refusal(of: preview.offerCustomer(of: app.bundleId, at: now), at: now) {
             return .refused(refusal)
         }
         return try await signatures.sign(request, by: (rule, version.number), nonce: nonce, at: now)
+    }
+
+    /// Whether a transaction or appTransactionId is of purchases beside those that decide: a new account must not get an offer for
+    /// the customer of an old one.
+    private func isOfOthers(_ id: String, than preview: StatePreview, in app: CoverageStore.App) async throws -> Bool {
+        let originals = try await TransactionStore(connection).originals(
+            of: [id], bundleId: app.bundleId, in: app.environment)
+        let named = OwnershipChange(Array(originals.values), customers: [id], of: app)
+        let reached = try await connection.transaction { transaction in
+            try OwnershipStore.purchases(
+                transaction.pipeline([OwnershipStore.command(reachedFrom: named, account: nil)])[0])
+        }
+        return reached.contains { purchase in
+            preview.purchases[SubscriptionKey(environment: app.environment, originalTransactionId: purchase.id)] == nil
+        }
     }
 }
 

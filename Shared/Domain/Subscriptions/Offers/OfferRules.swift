@@ -87,6 +87,8 @@ package struct OfferCustomer: Sendable, Equatable {
 package enum OfferRefusal: Sendable, Equatable, CustomStringConvertible {
     case noRule(productId: String, offerIdentifier: String)
     case noAccount
+    /// The transaction or appTransactionId of the request is another customer's, as far as is known.
+    case otherCustomer(String)
     case notBegun(Date)
     case ended(Date)
     case notAmong(Set<OfferRule.Who>)
@@ -99,6 +101,7 @@ package enum OfferRefusal: Sendable, Equatable, CustomStringConvertible {
         switch self {
         case .noRule: "noRule"
         case .noAccount: "noAccount"
+        case .otherCustomer: "otherCustomer"
         case .notBegun: "notBegun"
         case .ended: "ended"
         case .notAmong: "notAmong"
@@ -113,6 +116,8 @@ package enum OfferRefusal: Sendable, Equatable, CustomStringConvertible {
         case .noRule(let product, let offer):
             "No rule allows the offer \(offer) of \(product); add one with storekeeper offers rules set."
         case .noAccount: "The request names no appAccountToken, and the rule decides by customer."
+        case .otherCustomer(let id):
+            "\(id) is of a purchase that is not the account's; upload it for the account first."
         case .notBegun(let date): "The rule begins at \(date.ISO8601Format())."
         case .ended(let date): "The rule ended at \(date.ISO8601Format())."
         case .notAmong(let who):

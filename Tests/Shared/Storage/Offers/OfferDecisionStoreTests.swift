@@ -61,7 +61,7 @@ import Testing
                         for one in 0..<5 {
                             // Of different transactions, so that none is a repeat.
                             let request = Self.request(
-                                "welcome", account: account, transactionId: "\(worker * 5 + one)")
+                                "welcome", account: account, transactionId: "t\(worker * 5 + one)")
                             outcomes.append(try await Self.sign(request, minute: 1, on: connection))
                         }
                         await connection.close()
@@ -127,6 +127,7 @@ import Testing
                     entry.event?.transaction?.productId = "pro"
                     entry.event?.transaction?.productType = "Auto-Renewable Subscription"
                     entry.event?.transaction?.purchaseDate = RefundFixture.at(minute)
+                    entry.event?.transaction?.signedDate = RefundFixture.at(minute)
                     entry.event?.transaction?.expiresDate = RefundFixture.at(minute + 60)
                     if var facts = entry.event?.transaction {
                         change(&facts)
@@ -150,6 +151,24 @@ import Testing
             }
             #expect(try await store.newest(10, in: Self.app, account: account).map(\.redeemedBy) == ["7-10.0"])
             #expect(try await store.newest(10, in: Self.app, account: UUID()) == [])
+        }
+    }
+
+    @Test func `A new account gets no offer for a transaction of another customer`() async throws {
+        try await Self.use { fixture async throws in
+            func sign(_ id: String, _ account: UUID = UUID()) async throws -> OfferSignatureStore.Outcome {
+                try await Self.sign(
+                    Self.request("welcome", account: account, transactionId: id), minute: 1, on: fixture.connection)
+            }
+            try await fixture.apply("ONE_TIME_CHARGE", minute: 1, transaction: "5", purchase: "5") { entry in
+                entry.event?.transaction?.appTransactionId = "customer"
+            }
+            for id in ["1", "5", "customer"] {
+                #expect(try await sign(id) == .refused(.otherCustomer(id)))
+                let own = try await sign(id, RefundFixture.account)
+                #expect(own == .refused(.notAmong([.neverPaid])), "the account's own, which has paid")
+            }
+            #expect(Self.nonce(try await sign("unknown")) != nil)
         }
     }
 
