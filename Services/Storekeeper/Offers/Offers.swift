@@ -115,20 +115,18 @@ struct OffersSigned: Subcommand {
     @Option(help: "Only those of this account, by its appAccountToken.")
     var account: String?
 
-    @Option(help: "Maximum number of rows (default: 100).")
-    var limit = 100
+    @OptionGroup var limit: LimitOptions
 
     func validate() throws {
         if let account, UUID(uuidString: account) == nil {
             throw ValidationError("--account is not an appAccountToken, a UUID: \(account.escaped)")
         }
-        guard 1...10_000 ~= limit else { throw ValidationError("--limit must be from 1 to 10000, not \(limit)") }
     }
 
     func run(in context: CommandContext) async throws {
         let connection = try options.database.connection(for: "offers", in: context)
         let signatures = try await OfferSignatureStore(connection).newest(
-            limit, in: CoverageStore.App(options.environment, options.app),
+            limit.limit, in: CoverageStore.App(options.environment, options.app),
             account: account.flatMap { UUID(uuidString: $0) })
         try options.output.list(signatures.map(Row.init), none: "No offer was signed.", in: context)
     }
