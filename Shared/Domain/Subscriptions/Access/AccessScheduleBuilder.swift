@@ -128,35 +128,32 @@ struct AccessScheduleBuilder {
 
     // MARK: Status 5
 
-    /// S1: the transaction of the status, and others of the same period, give no access from then on, unless the period has not
-    /// begun. Other paid transactions keep their access. S2: status 2 and 3 end nothing that was paid for.
+    /// S1: the transaction of the status gives no access from then on, unless its period has not begun. Other paid transactions
+    /// keep their access: seats of the same period go on where it ends. S2: status 2 and 3 end nothing that was paid for.
     private func revokedByStatus(_ paid: [PaidPeriod]) -> [PaidPeriod] {
         guard subscription.status == 5, let statusVersion = subscription.statusVersion else { return paid }
-        return paid.map { period in
+        var paid = paid
+        for index in paid.indices {
+            let transaction = paid[index].transaction
             let isMeant =
                 subscription.statusTransactionId == nil
-                ? period.transaction.version <= statusVersion : isOfStatusPeriod(period.transaction)
-            guard isMeant, period.start <= statusVersion.signedDate else { return period }
-            var ended = period
-            ended.end = min(ended.end, statusVersion.signedDate)
-            return ended
+                ? transaction.version <= statusVersion : isStatusTransaction(transaction)
+            guard isMeant, paid[index].start <= statusVersion.signedDate else { continue }
+            paid[index].end = min(paid[index].end, statusVersion.signedDate)
+            // They began when it had ended, which is now earlier.
+            var covered = paid[index].end
+            for seats in paid.indices[(index + 1)...] where transaction.facts.isOfSamePeriod(as: paid[seats].facts) {
+                paid[seats].start = min(paid[seats].start, max(paid[seats].facts.beginning, covered))
+                covered = max(covered, paid[seats].end)
+            }
         }
+        return paid
     }
 
     /// Whether the newest status is about this transaction, and no newer version of it is known.
     func isStatusTransaction(_ version: TransactionVersion) -> Bool {
         guard let statusVersion = subscription.statusVersion else { return false }
         return version.facts.transactionId == subscription.statusTransactionId && version.version <= statusVersion
-    }
-
-    private func isOfStatusPeriod(_ version: TransactionVersion) -> Bool {
-        if isStatusTransaction(version) { return true }
-        guard let statusVersion = subscription.statusVersion, version.version <= statusVersion else { return false }
-        return statusTransaction.map { $0.isOfSamePeriod(as: version.facts) } ?? false
-    }
-
-    private var statusTransaction: TransactionFacts? {
-        versions.first { $0.facts.transactionId == subscription.statusTransactionId }?.facts
     }
 }
 

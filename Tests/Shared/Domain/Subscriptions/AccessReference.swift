@@ -234,11 +234,7 @@ struct AccessReference {
         guard let subject = status.transaction else {
             return one.purchaseDate.map { $0 <= status.version.signedDate } ?? true
         }
-        // Seats and the period to which they were added end together.
-        let isSamePeriod =
-            subject.additionalTransactionReason != nil || one.additionalTransactionReason != nil
-            ? subject.productId == one.productId && subject.expiresDate == one.expiresDate : false
-        return (subject.transactionId == one.transactionId || isSamePeriod)
+        return subject.transactionId == one.transactionId
             && one.purchaseDate.map { $0 <= status.version.signedDate } ?? true
     }
 

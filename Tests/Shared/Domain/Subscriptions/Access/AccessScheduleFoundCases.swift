@@ -294,20 +294,35 @@ extension AccessScheduleTests {
                     renewal("gold", 60, signed: 40)),
             ], access: [(29, "gold"), (41, "gold"), (59.9, "gold"), (60, nil)], isUnexplained: true),
         Case(
-            name: "S1 a status that ends a period ends the seats that were added to it",
+            name: "S1 a status about the first transaction of a period leaves the seats that were added to it",
             events: [
                 event(
                     "METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
                 event("REFUND_DECLINED", 20, 5, bought("1", "gold", 0, 30), renewal("gold", 30, signed: 20)),
-            ], access: [(8, "gold"), (19, "gold"), (20, nil)]),
+            ], access: [(8, "gold"), (19, "gold"), (20, "gold"), (29.9, "gold"), (30, nil)], isUnexplained: true),
         Case(
-            name: "a status about the seats ends the period to which they were added",
+            name: "S1 a status about the first transaction, after seats were added twice and once refunded",
+            events: [
+                event("METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
+                event("REFUND", 25, nil, Sample.seats(bought("2", "gold", 8, 30, signed: 25, revoked: 25))),
+                event("METADATA_UPDATE", 12, 1, Sample.seats(bought("3", "gold", 12, 30))),
+                event("REFUND_DECLINED", 20, 5, bought("1", "gold", 0, 30), renewal("gold", 30, signed: 20)),
+            ], access: [(8, "gold"), (20, "gold"), (24, "gold"), (26, "gold"), (29.9, "gold"), (30, nil)]),
+        Case(
+            name: "S1 a status about the first transaction brings back no seats that an upgrade replaced",
+            events: [
+                event("METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
+                event("UPGRADE", 15, 1, bought("3", "platinum", 15, 45), renewal("platinum", 45, signed: 15)),
+                event("REFUND_DECLINED", 20, 5, bought("1", "gold", 0, 30), renewal("platinum", 45, signed: 20)),
+            ], access: [(8, "gold"), (14, "gold"), (15, "platinum"), (20, "platinum"), (45, nil)], isUnexplained: true),
+        Case(
+            name: "S1 a status about the seats leaves the period to which they were added",
             events: [
                 start,
                 event(
                     "REFUND_DECLINED", 20, 5, Sample.seats(bought("2", "gold", 8, 30, signed: 20)),
                     renewal("gold", 30, signed: 20)),
-            ], access: [(8, "gold"), (19, "gold"), (20, nil)]),
+            ], access: [(8, "gold"), (19, "gold"), (20, "gold"), (29.9, "gold"), (30, nil)], isUnexplained: true),
         Case(
             name: "a status about the seats ends no period that Apple signed again since",
             events: [
