@@ -35,7 +35,7 @@ enum StatusClaim {
 
 extension AccessScheduleBuilder {
     /// Compares what the status claims with what the transactions explain: access beyond them is given by status (S3), and where
-    /// the two differ recovery asks Apple (S1, S2, S7).
+    /// the two differ recovery asks Apple (S1, S2, S7, S8).
     mutating func compare(_ claim: StatusClaim, with paid: [PaidPeriod], _ graces: [GrantedGrace]) {
         guard let statusVersion = subscription.statusVersion else { return }
         let signed = statusVersion.signedDate
@@ -62,6 +62,7 @@ extension AccessScheduleBuilder {
                         notificationUUID: statusVersion.notificationUUID))
                 unexplainedStatus = statusVersion.notificationUUID
             }
+            if isPerhapsReversed(paid, by: statusVersion, given) { unexplainedStatus = statusVersion.notificationUUID }
         case .noAccess:
             // S1, S2: what Apple signed again since is newer than the status.
             let isConfirmed = paid.contains {
@@ -89,6 +90,18 @@ extension AccessScheduleBuilder {
             else { return nil }
             return Interval(
                 from: max(revokedAt, period.facts.beginning), to: period.facts.expiresDate ?? .forever)
+        }
+    }
+
+    /// S8: Apple calls the purchase active after it revoked the period of that moment, of which no other transaction gives access:
+    /// the reversal of that refund may be missing. What holds the revoked transaction itself says that it is still revoked.
+    private func isPerhapsReversed(_ paid: [PaidPeriod], by statusVersion: EventVersion, _ given: [Interval]) -> Bool {
+        let signed = statusVersion.signedDate
+        guard !given.contains(where: { $0.contains(signed, within: Self.shortestHole) }) else { return false }
+        return paid.contains { period in
+            guard let revokedAt = period.facts.revokedAt, let end = period.facts.expiresDate else { return false }
+            return revokedAt < signed && period.transaction.version < statusVersion
+                && period.facts.beginning <= signed && signed < end
         }
     }
 

@@ -183,6 +183,30 @@ extension AccessScheduleTests {
                     renewal("gold", 30, signed: 10)),
             ], access: [(9, "gold"), (11, nil), (29, nil)]),
         Case(
+            name: "S8 status 1 about an older period since the refund of the running one asks whether that was reversed",
+            events: [
+                start,
+                event(
+                    "DID_RENEW", 30, 1, bought("2", "gold", 30, 60, reason: "RENEWAL"),
+                    renewal("gold", 60, signed: 30)),
+                event(
+                    "REFUND", 40, 5, bought("2", "gold", 30, 60, signed: 40, reason: "RENEWAL", revoked: 40),
+                    renewal("gold", 60, signed: 40)),
+                event(
+                    "REFUND_DECLINED", 50, 1, bought("1", "gold", 0, 30, signed: 50), renewal("gold", 60, signed: 50)),
+            ], access: [(29, "gold"), (39, "gold"), (41, nil), (51, nil)], isUnexplained: true),
+        Case(
+            name: "S8 Apple's answer that the running period is still revoked is asked about no more",
+            events: [
+                start,
+                event(
+                    "REFUND", 10, 5, bought("1", "gold", 0, 30, signed: 10, revoked: 10),
+                    renewal("gold", 30, signed: 10)),
+                event(
+                    "REFUND_DECLINED", 20, 1, bought("0", "gold", -30, 0, signed: 20), renewal("gold", 30, signed: 20)),
+                event("TRANSACTION", 21, nil, bought("1", "gold", 0, 30, signed: 21, revoked: 10)),
+            ], access: [(9, "gold"), (11, nil), (22, nil)]),
+        Case(
             name: "S6 the downgrade is refunded before it begins: the higher plan runs to its end",
             events: [
                 start,
