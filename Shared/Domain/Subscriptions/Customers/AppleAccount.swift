@@ -204,7 +204,9 @@ public struct AppleAccount: Sendable, Equatable {
                 Name(environment: purchase.key.environment, bundleId: purchase.bundleId, kind: kind, id: id)
             }
             let customer = purchase.appTransactionId.map { name(1, $0) }
-            return Set([name(0, purchase.key.originalTransactionId), customer].compactMap(\.self))
+            // Apple may name neither customer nor account after a migration: who has the purchase before has this one.
+            let origin = purchase.migratedFrom.map { name(0, $0) }
+            return Set([name(0, purchase.key.originalTransactionId), customer, origin].compactMap(\.self))
         }
     }
 }

@@ -13,16 +13,20 @@ public struct OwnedPurchase: Sendable, Hashable {
     public var appAccountToken: String?
     /// When it was last bought by a transaction that names an account; a renewal is no purchase. Nil where it never was.
     public var boughtAt: Date?
+    /// The original transaction id of the purchase that a migration replaced by this one: both are of one Apple account. Nil where it
+    /// replaced none.
+    public var migratedFrom: String?
 
     package init(
         key: SubscriptionKey, bundleId: String, appTransactionId: String?, appAccountToken: String? = nil,
-        boughtAt: Date? = nil
+        boughtAt: Date? = nil, migratedFrom: String? = nil
     ) {
         self.key = key
         self.bundleId = bundleId
         self.appTransactionId = appTransactionId
         self.appAccountToken = appAccountToken
         self.boughtAt = boughtAt
+        self.migratedFrom = migratedFrom
     }
 }
 
@@ -35,7 +39,9 @@ extension OwnedPurchase {
             appTransactionId: subscription.transaction?.appTransactionId,
             appAccountToken: subscription.appAccountToken,
             boughtAt: transactions.lazy.map(\.facts).filter { $0.reason == "PURCHASE" && $0.appAccountToken != nil }
-                .compactMap(\.purchaseDate).max())
+                .compactMap(\.purchaseDate).max(),
+            migratedFrom: transactions.lazy.compactMap(\.facts.previousOriginalTransactionId)
+                .filter { $0 != subscription.key.originalTransactionId }.min())
     }
 
     /// From a claim, which has the same ids and no owner.

@@ -39,7 +39,12 @@ struct OwnershipChange: Sendable {
     /// - Parameter before: nil where it was not stored.
     mutating func join(_ before: OwnedPurchase?, _ after: OwnedPurchase?) {
         guard before != after else { return }
-        for purchase in [before, after].compactMap(\.self) { insert(purchase.key, of: purchase.bundleId) }
+        for purchase in [before, after].compactMap(\.self) {
+            insert(purchase.key, of: purchase.bundleId)
+            // A claim on the purchase before waits, too: it does not read yet that this one follows it.
+            guard let id = purchase.migratedFrom else { continue }
+            purchases.insert(Name(app: CoverageStore.App(purchase.key.environment, purchase.bundleId), id: id))
+        }
         guard let before, let customer = before.appTransactionId, customer != after?.appTransactionId else { return }
         customers.insert(Name(app: CoverageStore.App(before.key.environment, before.bundleId), id: customer))
     }

@@ -22,9 +22,10 @@ struct OwnershipInputs: Sendable {
         return accounts.flatMap { $0.accounts(rule.policy, most: rule.mostAccounts, chosen: chosen) }
     }
 
-    /// Apple's ids of the customers.
+    /// Apple's ids of the customers, and the names that the view `purchase_owner` gives to migrated purchases.
     var customers: Set<String> {
         Set(purchases.compactMap(\.appTransactionId)).union(claims.compactMap(\.appTransactionId))
+            .union(purchases.compactMap { one in one.migratedFrom.map { "purchase:" + $0 } })
     }
 
     /// The commands that read the inputs of purchases; ``read(_:)`` decodes their results.
@@ -55,7 +56,8 @@ struct OwnershipInputs: Sendable {
                 OwnedPurchase(
                     key: try SubscriptionStore.key(row), bundleId: app.bundleId,
                     appTransactionId: try row.optional("app_transaction_id"),
-                    appAccountToken: try row.optional("owner_account"), boughtAt: try row.optional("bought_at")))
+                    appAccountToken: try row.optional("owner_account"), boughtAt: try row.optional("bought_at"),
+                    migratedFrom: try row.optional("migrated_from")))
         }
         try each(2) { row, app, inputs in
             inputs.claims.append(try AccountClaim(row, of: app.bundleId, in: app.environment))
@@ -97,13 +99,15 @@ struct OwnershipInputs: Sendable {
         "ownership-purchases",
         unsafeSQL: """
             select environment::text as environment, bundle_id, original_transaction_id, app_transaction_id,
-                owner_account_token::text as owner_account, bought_at
+                owner_account_token::text as owner_account, bought_at, migrated_from
             \(lookingUp("subscription"))
             cross join lateral (
-                select max(purchased_at) as bought_at
+                select max(purchased_at) filter (
+                        where transaction_reason = 'PURCHASE' and app_account_token is not null) as bought_at,
+                    min(previous_original_transaction_id collate "C") filter (
+                        where previous_original_transaction_id <> given_purchase) as migrated_from
                 from transaction
                 where environment = given_environment::store_environment and original_transaction_id = given_purchase
-                    and transaction_reason = 'PURCHASE' and app_account_token is not null
             ) as bought
             """)
 

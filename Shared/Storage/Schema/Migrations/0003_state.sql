@@ -46,6 +46,11 @@ create index transaction_by_purchase on transaction (environment, original_trans
 -- The transactions that replaced a purchase by a migration.
 create index transaction_by_previous on transaction (environment, previous_original_transaction_id)
     where previous_original_transaction_id is not null;
+-- The same for the view purchase_owner, by the purchase that replaced it and by the name that it gives to both.
+create index transaction_by_migrated on transaction (environment, original_transaction_id)
+    where previous_original_transaction_id is not null;
+create index transaction_by_origin on transaction (('purchase:' || previous_original_transaction_id), environment, bundle_id)
+    where previous_original_transaction_id is not null;
 -- The products that an app has sold, one look-up each. Not the environment first: by a table of some hundred rows, which is not analyzed
 -- yet, an index that begins with it looks as good to the planner as that of a purchase, and then it is read whole.
 create index transaction_by_product on transaction (bundle_id, environment, product_id);

@@ -144,13 +144,22 @@ create unique index shared_account_notice_once on shared_account_notice (
 create index shared_account_notice_by_account on shared_account_notice (app_account_token);
 create index shared_account_notice_by_first_account on shared_account_notice (first_account_token);
 
--- Apple's ids of customers in purchases and claims, including purchases without an id.
+-- Apple's ids of customers in purchases and claims, including purchases without an id. A migrated purchase and the one that it
+-- replaced are of one customer, also where Apple names none: both have a name of their own for it.
 create view purchase_owner as
 select environment, bundle_id, original_transaction_id, app_transaction_id
 from subscription
 union all
 select environment, bundle_id, original_transaction_id, app_transaction_id
-from account_claim;
+from account_claim
+union all
+select environment, bundle_id, original_transaction_id, 'purchase:' || previous_original_transaction_id
+from transaction
+where previous_original_transaction_id is not null
+union all
+select environment, bundle_id, previous_original_transaction_id, 'purchase:' || previous_original_transaction_id
+from transaction
+where previous_original_transaction_id is not null;
 
 -- Pairs of Apple's ids that belong to one customer, because a purchase names both: almost always none.
 create view customer_alias as

@@ -58,6 +58,17 @@ import Testing
         #expect(accounts.map(\.isShared) == [true])
     }
 
+    @Test func `A claim follows a migration, where Apple names no account and no customer`() {
+        var facts = Sample.period("9", from: 10, to: 40)
+        facts.previousOriginalTransactionId = "1"
+        let sample = Sample.purchase("9", facts)
+        let migrated = OwnedPurchase(
+            sample.subscription,
+            [TransactionVersion(facts, version: EventVersion(signedDate: Sample.day(10), notificationUUID: UUID()))])
+        let accounts = AppleAccount.all(in: [Self.claim("1", "anna", since: 1)], purchases: [migrated])
+        #expect(Self.entitled(accounts, to: "1") == ["anna"] && Self.entitled(accounts, to: "9") == ["anna"])
+    }
+
     @Test(arguments: [["anna", "bert"], ["bert", "anna"]])
     func `A purchase that Apple moved to another account belongs to that account, whatever the tokens`(
         names: [String]

@@ -35,7 +35,9 @@ struct OwnershipReference {
     private func customers(of key: SubscriptionKey) -> Set<String> {
         Set(
             purchases.filter { $0.key == key }.compactMap(\.appTransactionId)
-                + claims.filter { $0.key == key }.compactMap(\.appTransactionId))
+                + claims.filter { $0.key == key }.compactMap(\.appTransactionId)
+                + purchases.filter { $0.key == key || $0.migratedFrom == key.originalTransactionId }
+                .compactMap { one in one.migratedFrom.map { "from \($0)" } })
     }
 
     private func keys(reachedFrom key: SubscriptionKey) -> Set<SubscriptionKey> {
@@ -133,6 +135,9 @@ struct OwnershipLife {
             facts.appTransactionId = customers.randomElement(using: &generator) ?? nil
             facts.reason = Bool.random(using: &generator) ? "PURCHASE" : "RENEWAL"
             facts.purchaseDate = day()
+            if Int.random(in: 0..<6, using: &generator) == 0 {
+                facts.previousOriginalTransactionId = ids.randomElement(using: &generator)
+            }
             let sample = Sample.purchase(id, facts)
             life.purchases.append(
                 OwnedPurchase(

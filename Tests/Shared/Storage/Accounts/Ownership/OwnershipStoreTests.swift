@@ -120,6 +120,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `A claim follows a migration without account and customer, whichever comes first`(isLate: Bool) async throws {
+        var fixtures = Fixtures(seed: 1005)
+        let old = CustomerStoreTests.purchase("1", of: nil, by: nil, day: 0, &fixtures)
+        var migrated = CustomerStoreTests.purchase("9", of: nil, by: nil, day: 10, &fixtures)
+        migrated.event?.transaction?.previousOriginalTransactionId = "1"
+        try await CustomerStoreTests.use([old]) { connection async throws in
+            let claims = CustomerStore(connection)
+            if !isLate { try await claims.add([Self.claim("1", 1)]) }
+            _ = try await LedgerStore(connection).apply(
+                [migrated], moving: [Fixtures.move(1, 2)], recordedAt: Fixtures.now)
+            if isLate { try await claims.add([Self.claim("1", 1)]) }
+            #expect(try await Self.rows(connection).held.count == 2)
+            #expect(try await Self.answers(connection, "9") == ["1": "yes claim"])
+            try await Self.expectDecided(connection)
+        }
+    }
+
     @Test(arguments: 1010...1017 as ClosedRange<UInt64>)
     func `Batches in any order and of any size store what the decision about all of them says`(seed: UInt64)
         async throws
