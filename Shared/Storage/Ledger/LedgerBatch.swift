@@ -33,6 +33,8 @@ struct LedgerBatch: Sendable {
     /// Removes erased accounts from the entries.
     mutating func remove(_ erased: ErasedAccounts) {
         guard !erased.isEmpty else { return }
+        var erased = erased
+        for entry in entries { erased.keepPurchase(of: entry) }
         for index in entries.indices { erased.remove(from: &entries[index]) }
     }
 

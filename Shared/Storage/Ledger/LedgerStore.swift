@@ -81,7 +81,7 @@ public struct LedgerStore: Sendable {
         // Erased accounts before any row is locked, because an erasure waits for the batches that have read them.
         try transaction.send(
             [
-                ErasedAccounts.command(among: batch.accounts), PositionStore.command(moving: moves),
+                ErasedAccounts.command(among: batch.accounts, of: keys), PositionStore.command(moving: moves),
                 Command(LedgerStatements.recorded, batch.uuids),
             ]
                 + PurchaseInBatch.commands(reading: keys) + [

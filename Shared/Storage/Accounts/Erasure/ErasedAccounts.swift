@@ -5,7 +5,7 @@ import Subscriptions
 
 import struct Foundation.UUID
 
-/// The accounts of a batch whose customers asked to be forgotten.
+/// The accounts of a batch whose customers asked to be forgotten, and the purchases that only such an account had.
 ///
 /// Read with every batch that is applied, so that later notifications, replays, recovery and rebuilds bring nothing back.
 struct ErasedAccounts: Sendable {
@@ -17,40 +17,66 @@ struct ErasedAccounts: Sendable {
     }
 
     /// Whether the erasure is complete; false where the account was only detached.
-    private let found: [Account: Bool]
+    private var found: [Account: Bool] = [:]
+    /// The purchases whose last account was erased completely, and that no other account has since.
+    private var purchases: Set<SubscriptionKey> = []
 
     init(_ rows: Rows) throws {
-        found = try rows.reduce(into: [:]) { found, row in
+        for row in rows {
             let environment: String = try row.value("environment")
-            guard let environment = StoreEnvironment(rawValue: environment) else { return }
+            guard let environment = StoreEnvironment(rawValue: environment) else { continue }
+            if let id = try row.optional("original_transaction_id", as: String.self) {
+                purchases.insert(SubscriptionKey(environment: environment, originalTransactionId: id))
+                continue
+            }
             let account = Account(
                 environment: environment, bundleId: try row.value("bundle_id"), token: try row.value("token"))
             found[account] = try row.value("is_complete")
         }
     }
 
-    var isEmpty: Bool { found.isEmpty }
+    var isEmpty: Bool { found.isEmpty && purchases.isEmpty }
 
     func contains(_ account: Account) -> Bool { found[account] != nil }
 
     /// Selects the erased ones. Locks out a running erasure until the transaction ends.
-    static func command(among accounts: Set<Account>) -> Command {
+    /// - Parameter purchases: of which payloads are to be stored.
+    static func command(among accounts: Set<Account>, of purchases: [SubscriptionKey] = []) -> Command {
         Command(
-            select, accounts.map(\.environment.rawValue), accounts.map(\.bundleId), accounts.map(\.token))
+            select, accounts.map(\.environment.rawValue), accounts.map(\.bundleId), accounts.map(\.token),
+            purchases.map(\.environment.rawValue), purchases.map(\.originalTransactionId))
     }
 
     static let select = Statement(
         "erased-accounts",
         """
-        select given.environment, given.bundle_id, given.token, erased.is_complete
+        select given.environment, given.bundle_id, given.token, null::text as original_transaction_id, erased.is_complete
         from unnest($1::text[], $2::text[], $3::uuid[]) as given (environment, bundle_id, token)
         join erased_account erased
             on erased.digest = account_digest(given.environment::store_environment, given.bundle_id, given.token)
+        union all
+        select given.environment, null, null, given.original_transaction_id, true
+        from unnest($4::text[], $5::text[]) as given (environment, original_transaction_id)
+        join erased_purchase erased
+            on erased.environment = given.environment::store_environment
+            and erased.original_transaction_id = given.original_transaction_id
+        where erased.is_complete
+            and not exists (
+                select
+                from purchase_account held
+                where held.environment = erased.environment
+                    and held.original_transaction_id = erased.original_transaction_id)
         """)
+
+    /// Keeps what is about a purchase that another account names.
+    mutating func keepPurchase(of entry: LedgerEntry) {
+        guard let key = entry.event?.key, purchases.contains(key) else { return }
+        if entry.accounts.contains(where: { found[$0] == nil }) { purchases.remove(key) }
+    }
 
     /// Removes the erased accounts from an entry.
     func remove(from entry: inout LedgerEntry) {
-        var isComplete = false
+        var isComplete = entry.event.map { purchases.contains($0.key) } ?? false
         for account in entry.accounts {
             guard let complete = found[account] else { continue }
             isComplete = isComplete || complete

@@ -26,10 +26,12 @@ create table erased_account (
 create index erased_account_unswept on erased_account (erased_at) where unswept_account is not null;
 
 -- Purchases whose last account was detached or erased. No account and no certificate is named: a report of their use is not stored
--- again until another account has them.
+-- again until another account has them, nor, after a complete erasure, a payload: what Apple sends about it still names the customer by
+-- its own ids, also where it names no account.
 create table erased_purchase (
     environment store_environment not null,
     original_transaction_id text not null,
+    is_complete boolean not null default false, -- false: detached, Apple's signed payloads are kept
     primary key (environment, original_transaction_id)
 );
 
@@ -397,9 +399,11 @@ begin
     where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id;
     delete from usage_report
     where environment = asked_environment and bundle_id = asked_bundle_id and original_transaction_id = any (concerned);
-    insert into erased_purchase (environment, original_transaction_id)
-    select asked_environment, unnest(own)
-    on conflict do nothing;
+    insert into erased_purchase as known (environment, original_transaction_id, is_complete)
+    select asked_environment, unnest(own), asked_completely
+    on conflict (environment, original_transaction_id) do update
+    set is_complete = true
+    where excluded.is_complete and not known.is_complete;
     -- The transaction stays credited: another account must not get it again.
     update credit
     set app_account_token = null

@@ -754,6 +754,36 @@ import Testing
         }
     }
 
+    @Test(arguments: ErasureStore.Extent.allCases)
+    func `A payload about an erased purchase that names no account is stored again with its next account`(
+        extent: ErasureStore.Extent
+    ) async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 905)
+            let customer = "710155501234565"
+            func stored(_ entry: LedgerEntry) async throws -> Int {
+                try await Self.apply([entry], connection)
+                return try await connection.execute(
+                    Statement(unsafeSQL: "select from notification_payload where notification_uuid = $1::uuid"),
+                    entry.notificationUUID
+                ).affected
+            }
+            func unnamed(day: Double, purchase: String = "1") throws -> LedgerEntry {
+                try Self.entry(&fixtures, purchase: purchase, account: nil, day: day, customer: customer)
+            }
+            try await Self.apply([Self.entry(&fixtures, account: Self.token, customer: customer)], connection)
+            _ = try await Self.forget(extent, connection)
+            let kept = extent == .detach ? 1 : 0
+            #expect(try await stored(unnamed(day: 1)) == kept)
+            if extent == .erase { #expect(try await Self.tables(with: customer, connection) == []) }
+            #expect(try await stored(unnamed(day: 2, purchase: "3")) == 1)
+            // Of one batch, whichever comes first.
+            let (before, next) = (try unnamed(day: 3), try Self.entry(&fixtures, account: Self.other, day: 4))
+            try await Self.apply([before, next], connection)
+            for entry in try [before, next, unnamed(day: 5)] { #expect(try await stored(entry) == 1) }
+        }
+    }
+
     @Test func `An app transaction that is uploaded while its account is erased goes to the other account that has it`()
         async throws
     {
