@@ -149,7 +149,7 @@ package struct ErasureStore: Sendable {
         return certificate
     }
 
-    /// Does what an erasure leaves to do after its transaction, see the function `sweep_erased_account`. Nothing where that is done. A
+    /// Does what an erasure leaves to do after its transaction, see the function `sweep_unswept_account`. Nothing where that is done. A
     /// later call goes on where one was interrupted.
     /// - Parameters:
     ///   - id: of the certificate.

@@ -34,6 +34,6 @@ create table comparison_difference (
     original_transaction_id text -- null: no purchase of the App Store is concerned
 );
 create index comparison_difference_by_cause on comparison_difference (comparison, cause, id);
--- For erasures: sweep_erased_account deletes the differences of the customer.
+-- For erasures: sweep_records deletes the differences of the customer.
 create index comparison_difference_by_customer on comparison_difference (customer_id);
 create index comparison_difference_by_account on comparison_difference (app_account_token) where app_account_token is not null;

@@ -420,6 +420,30 @@ import Testing
         }
     }
 
+    @Test func `A sweep reads the audit log without the lock for which another erasure would wait`() async throws {
+        try await Self.use { connection, _ async throws in
+            try await connection.run(
+                unsafeScript: """
+                    create function refuse_lock() returns trigger language plpgsql
+                    as $$
+                    begin
+                        if exists (
+                            select from pg_locks
+                            where pid = pg_backend_pid() and relation = 'erased_account'::regclass)
+                        then
+                            raise exception 'erased_account is locked';
+                        end if;
+                        return new;
+                    end $$;
+                    create trigger refuse_lock before update on operator_action for each row
+                    execute function refuse_lock()
+                    """)
+            _ = try await Self.forget(.erase, connection)
+            #expect(try await Self.tables(with: Self.token, connection) == [])
+            #expect(try await Self.tables(with: "user-1", connection) == [])
+        }
+    }
+
     @Test func `A sweep that fails keeps back no other one`() async throws {
         try await Self.use { connection, _ async throws in
             let store = ErasureStore(connection)
