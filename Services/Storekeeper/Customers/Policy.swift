@@ -38,7 +38,11 @@ struct Policy: Subcommand {
     @Flag(help: "Let only restores with a device mark move purchases (see POST /v1/restores).")
     var needsDevice = false
 
-    @Option(help: "Number of accounts that may claim one Apple account, 1 to 1000 (default: as it is; 10 at first).")
+    @Option(
+        help: """
+            Number of accounts that may claim one Apple account, 1 to 1000 (default: as it is; \
+            \(SharingPolicy.mostAccounts) at first).
+            """)
     var mostAccounts: Int?
 
     @Flag(help: "Count the purchases whose entitled account would change; set nothing.")

@@ -28,8 +28,8 @@ import Testing
             #expect(try await connection.execute(users).affected == 1)
             try await connection.run(
                 unsafeScript: """
-                    insert into sharing_policy (environment, bundle_id, policy, decided_at, is_applied)
-                    values ('Production', '\(Self.app)', 'allow', now(), false)
+                    insert into sharing_policy (environment, bundle_id, policy, decided_at, is_applied, most_accounts)
+                    values ('Production', '\(Self.app)', 'allow', now(), false, 2)
                     """)
             let service = ApplyPolicy(
                 application: PolicyApplication(connection), now: { now }, logger: Logger.quiet)

@@ -77,8 +77,8 @@ create index account_claim_by_customer on account_claim (app_transaction_id, env
 create table sharing_policy (
     decided_at timestamptz not null,
     environment store_environment not null,
-    -- Of the accounts of the app that claim one Apple account by uploads.
-    most_accounts integer not null default 10 check (most_accounts between 1 and 1000),
+    -- Of the accounts of the app that claim one Apple account by uploads. The number without a setting is that of SharingPolicy.
+    most_accounts integer not null check (most_accounts between 1 and 1000),
     needs_device boolean not null default false, -- whether a restore needs a device mark to move a purchase
     is_applied boolean not null default true, -- false: purchases after applied_purchase are decided by the policy before
     bundle_id text not null,
