@@ -15,7 +15,7 @@ package struct AccountAppStore: Sendable {
         package var environment: StoreEnvironment
         package var bundleId: String
         package var appAccountToken: UUID
-        /// Apple's id of the customer within the app; a digest of what never changes in it where an old system sends none.
+        /// Apple's id of the customer within the app; a digest of what never changes in it where an old copy has none.
         package var identity: String
         package var evidence: ClaimEvidence
         package var originalApplicationVersion: String

@@ -94,7 +94,7 @@ create table account_app (
     evidence claim_evidence not null,
     is_entitled boolean not null default false,
     bundle_id text not null,
-    identity text not null, -- Apple's id of the customer, or a digest where an old system sends none
+    identity text not null, -- Apple's id of the customer, or a digest where an old copy has none
     original_application_version text not null,
     primary key (app_account_token, environment, bundle_id, identity)
 );
