@@ -138,9 +138,13 @@ struct AccessScheduleBuilder {
             let isMeant =
                 subscription.statusTransactionId == nil
                 ? transaction.version <= statusVersion : isStatusTransaction(transaction)
-            guard isMeant, paid[index].start <= statusVersion.signedDate else { continue }
+            // Seats are behind the period to which they were added, and have begun.
+            let begins = paid[index].isPurchase ? transaction.facts.beginning : paid[index].start
+            guard isMeant, begins <= statusVersion.signedDate else { continue }
+            let wasEmpty = paid[index].isEmpty
             paid[index].end = min(paid[index].end, statusVersion.signedDate)
-            // They began when it had ended, which is now earlier.
+            if wasEmpty { continue }
+            // The seats behind it begin when it has ended, which is now earlier.
             var covered = paid[index].end
             for seats in paid.indices[(index + 1)...] where transaction.facts.isOfSamePeriod(as: paid[seats].facts) {
                 paid[seats].start = min(paid[seats].start, max(paid[seats].facts.beginning, covered))

@@ -303,7 +303,8 @@ extension AccessScheduleTests {
         Case(
             name: "S1 a status about the first transaction, after seats were added twice and once refunded",
             events: [
-                event("METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
+                event(
+                    "METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
                 event("REFUND", 25, nil, Sample.seats(bought("2", "gold", 8, 30, signed: 25, revoked: 25))),
                 event("METADATA_UPDATE", 12, 1, Sample.seats(bought("3", "gold", 12, 30))),
                 event("REFUND_DECLINED", 20, 5, bought("1", "gold", 0, 30), renewal("gold", 30, signed: 20)),
@@ -311,7 +312,8 @@ extension AccessScheduleTests {
         Case(
             name: "S1 a status about the first transaction brings back no seats that an upgrade replaced",
             events: [
-                event("METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
+                event(
+                    "METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
                 event("UPGRADE", 15, 1, bought("3", "platinum", 15, 45), renewal("platinum", 45, signed: 15)),
                 event("REFUND_DECLINED", 20, 5, bought("1", "gold", 0, 30), renewal("platinum", 45, signed: 20)),
             ], access: [(8, "gold"), (14, "gold"), (15, "platinum"), (20, "platinum"), (45, nil)], isUnexplained: true),
@@ -323,6 +325,27 @@ extension AccessScheduleTests {
                     "REFUND_DECLINED", 20, 5, Sample.seats(bought("2", "gold", 8, 30, signed: 20)),
                     renewal("gold", 30, signed: 20)),
             ], access: [(8, "gold"), (19, "gold"), (20, "gold"), (29.9, "gold"), (30, nil)], isUnexplained: true),
+        Case(
+            name: "S1 a status about the seats ends them, though the period to which they were added is revoked later",
+            events: [
+                event(
+                    "METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
+                event(
+                    "REFUND_DECLINED", 20, 5, Sample.seats(bought("2", "gold", 8, 30, signed: 20)),
+                    renewal("gold", 30, signed: 20)),
+                event("TRANSACTION", 25, nil, Sample.seats(bought("1", "gold", 0, 30, signed: 25, revoked: 25))),
+            ], access: [(19, "gold"), (21, "gold"), (24.9, "gold"), (25, nil), (29, nil)]),
+        Case(
+            name: "S1 a status about seats leaves the period and the seats that were added after them",
+            events: [
+                start,
+                event(
+                    "METADATA_UPDATE", 12, 1, Sample.seats(bought("3", "gold", 12, 30)),
+                    renewal("gold", 30, signed: 12)),
+                event(
+                    "REFUND_DECLINED", 20, 5, Sample.seats(bought("2", "gold", 8, 30, signed: 20)),
+                    renewal("gold", 30, signed: 20)),
+            ], access: [(19, "gold"), (21, "gold"), (29.9, "gold"), (30, nil)], isUnexplained: true),
         Case(
             name: "a status about the seats ends no period that Apple signed again since",
             events: [

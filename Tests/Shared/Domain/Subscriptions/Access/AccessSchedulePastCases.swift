@@ -183,7 +183,7 @@ extension AccessScheduleTests {
                     renewal("gold", 30, signed: 10)),
             ], access: [(9, "gold"), (11, nil), (29, nil)]),
         Case(
-            name: "S8 status 1 about an older period since the refund of the running one asks whether that was reversed",
+            name: "S8 status 1 about an older period since a refund of the running one asks whether that was reversed",
             events: [
                 start,
                 event(
