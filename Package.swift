@@ -316,9 +316,7 @@ let tests: [Target] = [
         [
             "Development", "Scheduler", "SimulatedAppStore", "Chassis", "Pipeline", "Kafka", "Contracts", "Records",
             "AppStore", "ServerAPI", "Signatures", "Storage", "Postgres", "Refunds", "StrictJSON", "Subscriptions",
-            "TestSupport",
-            "Interpretation", logging,
-            lifecycle, hummingbird, httpClient,
+            "TestSupport", "Interpretation", logging, metrics, lifecycle, hummingbird, httpClient,
         ]),
     tests(
         "APITests", "Services/API",
@@ -342,8 +340,8 @@ let tests: [Target] = [
         "WebhooksTests", "Services/Webhooks",
         [
             "Webhooks", "Bootstrap", "Chassis", "Contracts", "Kafka", "Pipeline", "Postgres", "Records", "Storage",
-            "StrictJSON", "Subscriptions", "WebhookDelivery", "Development", "TestSupport", logging, hummingbird,
-            nio, nioPosix, nioSSL,
+            "StrictJSON", "Subscriptions", "WebhookDelivery", "Development", "TestSupport", logging, metrics,
+            hummingbird, nio, nioPosix, nioSSL,
         ]),
     tests(
         "SimulatedAppStoreTests", "Shared/SimulatedAppStore",

@@ -8,7 +8,7 @@ import struct Foundation.Date
 /// Every scheduler does, not only the lease holder: a former holder would otherwise export its last values for ever.
 struct CoverageMetrics: Sendable {
     let coverage: CoverageStore
-    /// The apps to export, with or without a key; remove a retired app from the file of apps.
+    /// The apps to export, with or without a key.
     let apps: Set<CoverageStore.App>
     let now: @Sendable () -> Date
 
@@ -25,6 +25,16 @@ struct CoverageMetrics: Sendable {
         for row in try await coverage.coverage() where apps.contains(.init(row.environment, row.bundleId)) {
             Metric.coverageAge.gauge(row.bundleId, row.environment.rawValue, row.kind.rawValue)
                 .record(max(0, now().timeIntervalSince(row.completeUntil)))
+        }
+    }
+
+    /// Ends the series of an app that is no longer configured: an alert would keep their last values.
+    static func end(_ app: CoverageStore.App) {
+        let (bundleId, environment) = (app.bundleId, app.environment.rawValue)
+        Metric.notificationsMissing.gauge(bundleId, environment).destroy()
+        for state in ["waiting", "given-up"] { Metric.incompleteDays.gauge(bundleId, environment, state).destroy() }
+        for kind in Coverage.Kind.allCases {
+            Metric.coverageAge.gauge(bundleId, environment, kind.rawValue).destroy()
         }
     }
 }

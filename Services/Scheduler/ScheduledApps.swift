@@ -13,6 +13,8 @@ final class ScheduledApps: Sendable {
     private let logger: Logger
     /// Apps without a key that the log has already.
     private let warned = Mutex<Set<String>>([])
+    /// Those of the last call of `retired`.
+    private let known = Mutex<Set<CoverageStore.App>>([])
 
     /// - Parameter deadline: of a call to Apple.
     init(accepted: @escaping @Sendable () -> AppRegistry, clients: APIClients, deadline: Duration, logger: Logger) {
@@ -29,6 +31,15 @@ final class ScheduledApps: Sendable {
                 app.environments.compactMap { StoreEnvironment(rawValue: $0.rawValue) }
                     .map { CoverageStore.App($0, app.bundleId) }
             })
+    }
+
+    /// Those that left the file of apps since the last call.
+    func retired() -> Set<CoverageStore.App> {
+        let accepted = accepted
+        return known.withLock { known in
+            defer { known = accepted }
+            return known.subtracting(accepted)
+        }
     }
 
     /// Those with a key.

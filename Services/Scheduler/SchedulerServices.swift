@@ -116,6 +116,10 @@ struct SchedulerServices {
                 ).turn()
             },
             job("report", every: interval, byEach: true) { [apps, context] in
+                for app in apps.retired() {
+                    CoverageMetrics.end(app)
+                    RefundMetrics.end(app)
+                }
                 try await CoverageMetrics(
                     coverage: CoverageStore(connection), apps: apps.accepted, now: context.clock.now
                 ).turn()

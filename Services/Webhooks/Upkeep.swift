@@ -17,6 +17,7 @@ struct Upkeep: Service {
     /// Until the process shuts down.
     func run() async throws {
         let rounds = Mutex(0)
+        let published = Mutex<Set<String>>([])
         await RetryLoop(clock: clock) { [logger] error in
             logger.warning("Could not maintain the log of webhooks; retrying", metadata: ["error": "\(error)"])
         }.run { [self] beginsAnew in
@@ -26,7 +27,8 @@ struct Upkeep: Service {
                 return round
             }
             if beginsAnew || round % 240 == 0 { try await keep() }
-            try await publish()
+            let names = try await publish(after: published.withLock { $0 })
+            published.withLock { $0 = names }
             return .seconds(15)
         }
     }
@@ -37,7 +39,9 @@ struct Upkeep: Service {
     }
 
     /// One series for each endpoint: those of a deployment are few.
-    func publish() async throws {
+    /// - Parameter before: the endpoints of the last time; the series of those that were removed since end.
+    /// - Returns: the endpoints.
+    func publish(after before: Set<String>) async throws -> Set<String> {
         let (entries, waiting) = (try await endpoints.all(), try await endpoints.waiting())
         let moment = now()
         for entry in entries {
@@ -47,9 +51,16 @@ struct Upkeep: Service {
             Metric.webhookOldestWaiting.gauge(name).record(
                 own?.oldest.map { max(0, moment.timeIntervalSince($0)) } ?? 0)
             let state = entry.shownState
-            for each in ["testing", "active", "failing", "paused", "disabled"] {
-                Metric.webhookEndpoints.gauge(name, each).record(each == state ? 1 : 0)
-            }
+            for each in Self.states { Metric.webhookEndpoints.gauge(name, each).record(each == state ? 1 : 0) }
         }
+        let names = Set(entries.map { $0.endpoint.id.uuidString.lowercased() })
+        for name in before.subtracting(names) {
+            Metric.webhooksWaiting.gauge(name).destroy()
+            Metric.webhookOldestWaiting.gauge(name).destroy()
+            for each in Self.states { Metric.webhookEndpoints.gauge(name, each).destroy() }
+        }
+        return names
     }
+
+    private static let states = ["testing", "active", "failing", "paused", "disabled"]
 }

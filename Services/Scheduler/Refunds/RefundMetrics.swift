@@ -21,4 +21,11 @@ struct RefundMetrics: Sendable {
             Metric.refundOldestWaiting.gauge(app.bundleId, app.environment.rawValue).record(age)
         }
     }
+
+    /// Ends the series of an app that is no longer configured: an alert would keep their last values.
+    static func end(_ app: CoverageStore.App) {
+        let (bundleId, environment) = (app.bundleId, app.environment.rawValue)
+        for kind in ["missed", "failed"] { Metric.refundsUnanswered.gauge(bundleId, environment, kind).destroy() }
+        Metric.refundOldestWaiting.gauge(bundleId, environment).destroy()
+    }
 }

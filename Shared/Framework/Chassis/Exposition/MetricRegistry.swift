@@ -57,9 +57,17 @@ final class MetricRegistry: MetricsFactory {
         histogram(label, dimensions)
     }
 
-    // A series stays until the process ends: a counter that disappears and returns looks like a restart.
+    // A counter stays until the process ends: one that disappears and returns looks like a restart.
     func destroyCounter(_ handler: any CounterHandler) {}
-    func destroyRecorder(_ handler: any RecorderHandler) {}
+    /// Ends a gauge, of a subject that is gone: an alert would keep its last value.
+    func destroyRecorder(_ handler: any RecorderHandler) {
+        guard let gauge = handler as? GaugeSeries else { return }
+        families.withLock { families in
+            for (label, family) in families {
+                families[label]?.series = family.series.filter { $0.value !== gauge }
+            }
+        }
+    }
     func destroyMeter(_ handler: any MeterHandler) {}
     func destroyTimer(_ handler: any TimerHandler) {}
 

@@ -44,6 +44,19 @@ import Testing
         #expect(exposition.help["test_depth"] == "How \"deep\" \\\\ it\\ngoes.")
     }
 
+    @Test func `A gauge that is destroyed is no longer exposed, and a counter is`() throws {
+        let gauge = Gauge(label: "test_depth", factory: registry)
+        let counter = Counter(label: "test_requests_total", dimensions: [("code", "200")], factory: registry)
+        gauge.record(7)
+        counter.increment()
+        gauge.destroy()
+        counter.destroy()
+        #expect(try exposed().value("test_depth") == nil)
+        #expect(try exposed().value("test_requests_total", ["code": "200"]) == "1")
+        Gauge(label: "test_depth", factory: registry).record(2)
+        #expect(try exposed().value("test_depth") == "2")
+    }
+
     @Test func `Meter goes up and down`() throws {
         let meter = Meter(label: "test_depth", factory: registry)
         meter.set(3)
