@@ -37,7 +37,11 @@ extension ParsableCommand {
             guard let presentation = ErrorPresentation(error, of: running, in: Self.self) else {
                 let code = exitCode(for: error).rawValue
                 if code != 0, CommandLine.arguments.contains("--json") {
-                    context.warn(ErrorPresentation.json(message(for: error), suggestion: suggestion, exitCode: code))
+                    let message = message(for: error)
+                    // Empty where the exit code is the result, such as 2 of status, and the report says the rest.
+                    if !message.isEmpty {
+                        context.warn(ErrorPresentation.json(message, suggestion: suggestion, exitCode: code))
+                    }
                     Foundation.exit(code)
                 }
                 if let suggestion { context.warn("Did you mean '\(suggestion)'?") }

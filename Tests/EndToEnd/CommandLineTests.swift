@@ -81,6 +81,13 @@ extension EndToEnd {
             #expect(try await Self.run("storekeeper", ["dev", "--duplicates", "2"]).ending == .exit(64))
         }
 
+        @Test func `A report as JSON that ends with its exit code is followed by no error`() async throws {
+            let rejected = try await Self.run("storekeeper", ["verify", "--json", "a.b.c"])
+            #expect(rejected.ending == .exit(1))
+            #expect(rejected.text.contains(#""reason": "malformed""#), "\(rejected.text)")
+            #expect(!rejected.text.contains(#"{"error""#), "\(rejected.text)")
+        }
+
         @Test(arguments: [
             ("storekeeper", ["dev", "--help"]), ("devkit", ["dev", "--help"]), ("devkit", ["help", "dev"]),
         ])
