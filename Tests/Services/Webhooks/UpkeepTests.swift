@@ -12,7 +12,7 @@ import WebhookDelivery
 @testable import Webhooks
 
 @Suite struct UpkeepTests {
-    @Test func `Upkeep ends the series of an endpoint that was removed, so that no alert keeps its state`() async throws {
+    @Test func `Upkeep ends the series of a removed endpoint, so that no alert keeps its state`() async throws {
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
             let store = WebhookEndpointStore(connection)
