@@ -21,14 +21,15 @@ struct Upkeep: Service {
         await RetryLoop(clock: clock) { [logger] error in
             logger.warning("Could not maintain the log of webhooks; retrying", metadata: ["error": "\(error)"])
         }.run { [self] beginsAnew in
+            // First: days that cannot be made or dropped, as during a dump, must not stop what alerts look at.
+            let names = try await publish(after: published.withLock { $0 })
+            published.withLock { $0 = names }
             // At the start, after failures, and every hour.
             let round = rounds.withLock { round in
                 round += 1
                 return round
             }
             if beginsAnew || round % 240 == 0 { try await keep() }
-            let names = try await publish(after: published.withLock { $0 })
-            published.withLock { $0 = names }
             return .seconds(15)
         }
     }
