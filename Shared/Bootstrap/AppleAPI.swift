@@ -1,8 +1,8 @@
 import AppStore
 import Chassis
+import ServerAPI
 import TimeLimits
 
-import ServerAPI
 import struct Foundation.URL
 
 /// Clients of Apple's API for all apps that have a key. As a service it reloads rotated keys, apps and roots, and closes

@@ -67,8 +67,9 @@ package struct StageLag: Sendable {
             isStalled = try await self.lags(reader, admin).map(\.committed) == lags.map(\.committed)
         }
         return PipelineStatus.Stage(
-            name: reader.name, topic: reader.topic, waiting: lags.reduce(0) { $0 + $1.records(without: ends[$1.partition]) },
-            behindSeconds: behind, isStalled: isStalled, settled: lags.reduce(0) { $0 + $1.settled },
+            name: reader.name, topic: reader.topic,
+            waiting: lags.reduce(0) { $0 + $1.records(without: ends[$1.partition]) }, behindSeconds: behind,
+            isStalled: isStalled, settled: lags.reduce(0) { $0 + $1.settled },
             restartedAt: lags.compactMap { PositionEvidence(text: $0.metadata).restartedAt }.max(),
             orphanedPartitions: await orphans(reader, admin, existing: lags.map(\.partition)))
     }

@@ -64,12 +64,14 @@ package final class PayloadFields {
     }
 
     /// An empty text is none: Apple's servers send it for what they do not know themselves.
-    package func read<Value: OpenEnumeration>(_ name: String) throws(PayloadFault) -> Value? where Value.RawValue == String {
+    package func read<Value: OpenEnumeration>(_ name: String) throws(PayloadFault) -> Value?
+    where Value.RawValue == String {
         guard let raw: String = try read(name) else { return nil }
         return familiar(Value(rawValue: raw), name, isNone: raw.isEmpty)
     }
 
-    package func read<Value: OpenEnumeration>(_ name: String) throws(PayloadFault) -> Value? where Value.RawValue == Int64 {
+    package func read<Value: OpenEnumeration>(_ name: String) throws(PayloadFault) -> Value?
+    where Value.RawValue == Int64 {
         guard let raw: Int64 = try read(name) else { return nil }
         return familiar(Value(rawValue: raw), name)
     }
@@ -190,13 +192,17 @@ extension JSONWriter {
         endArray()
     }
 
-    package mutating func field<Value: OpenEnumeration>(_ name: String, _ value: Value?) where Value.RawValue == String {
+    package mutating func field<Value: OpenEnumeration>(_ name: String, _ value: Value?)
+    where Value.RawValue == String {
         field(name, value?.rawValue)
     }
 
-    package mutating func field<Value: OpenEnumeration>(_ name: String, _ value: Value?) where Value.RawValue == Int64 {
+    package mutating func field<Value: OpenEnumeration>(_ name: String, _ value: Value?)
+    where Value.RawValue == Int64 {
         field(name, value?.rawValue)
     }
 
-    package mutating func field(_ name: String, _ value: (some Payload)?) { if let value { member(name, raw: value.json) } }
+    package mutating func field(_ name: String, _ value: (some Payload)?) {
+        if let value { member(name, raw: value.json) }
+    }
 }

@@ -1,4 +1,3 @@
-@testable import ServerAPI
 import Foundation
 import Synchronization
 
