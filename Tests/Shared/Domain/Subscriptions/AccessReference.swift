@@ -10,7 +10,14 @@ import Subscriptions
 /// `isUpgraded`, `revocationDate` and `additionalTransactionReason`.
 struct AccessReference {
     let events: [PurchaseEvent]
-    var durations = SimulatedPurchase.passes
+    /// The newest version of each; kept, because every question reads them many times.
+    let transactions: [TransactionFacts]
+    let durations = SimulatedPurchase.passes
+
+    init(events: [PurchaseEvent]) {
+        self.events = events
+        transactions = Self.transactions(in: events)
+    }
 
     /// The answers that the received facts allow: mostly one; nil is no access.
     func answers(at moment: Date) -> Set<String?> { certainAnswers(at: moment).union(sandboxAnswers(at: moment)) }
@@ -82,7 +89,7 @@ struct AccessReference {
         }?.renewal
     }
 
-    var transactions: [TransactionFacts] {
+    private static func transactions(in events: [PurchaseEvent]) -> [TransactionFacts] {
         Dictionary(grouping: events.filter { $0.transaction != nil }) { $0.transaction?.transactionId ?? "" }
             .values.compactMap { versions in
                 versions.max { left, right in
@@ -122,7 +129,8 @@ struct AccessReference {
 
     func renewed(by one: TransactionFacts, _ from: Date) -> [TransactionFacts] {
         transactions.filter { other in
-            guard let start = other.purchaseDate, let end = other.expiresDate, other.transactionId != one.transactionId
+            guard let start = other.purchaseDate, let end = other.expiresDate, other.transactionId != one.transactionId,
+                start < from, from < end
             else { return false }
             let isReplaced = transactions.contains { purchase in
                 guard let date = purchase.purchaseDate, purchase.additionalTransactionReason == nil else {
@@ -137,7 +145,7 @@ struct AccessReference {
             let isExtended =
                 one.revocationDate.map { min($0, one.signedDate) < other.signedDate } ?? false && !other.isUpgraded
                 && other.productId == one.productId
-            return !isReplaced && !isLost && start < from && from < end
+            return !isReplaced && !isLost
                 && (end <= from.addingTimeInterval(earlyCharge) || isExtended)
                 && other.revocationDate.map { min($0, other.signedDate) > from } ?? true
                 && !(other.isUpgraded && other.signedDate <= from)
