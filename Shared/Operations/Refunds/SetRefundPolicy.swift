@@ -54,14 +54,14 @@ package struct SetRefundPolicy: Sendable {
     package func perform(
         on connection: PostgresConnection, expecting expected: Int64? = nil, by performer: Performer
     ) async throws -> Int64 {
-        let number = try await RefundPolicyStore(connection).add(
-            document, to: bundleId, in: environment, expecting: expected, by: performer.name, at: performer.now,
-            audit: performer.action(
-                Self.name, on: "\(environment.rawValue) \(bundleId)",
-                about: OperatorAction.About(environment, bundleId)))
-        guard let number else {
+        do {
+            return try await RefundPolicyStore(connection).add(
+                document, to: bundleId, in: environment, expecting: expected, by: performer.name, at: performer.now,
+                audit: performer.action(
+                    Self.name, on: "\(environment.rawValue) \(bundleId)",
+                    about: OperatorAction.About(environment, bundleId)))
+        } catch is OtherVersionAdded {
             throw OperationError("another version of the policy was added meanwhile; read it and try again")
         }
-        return number
     }
 }
