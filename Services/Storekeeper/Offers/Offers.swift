@@ -44,29 +44,11 @@ struct OffersRulesShow: Subcommand {
 
     func run(in context: CommandContext) async throws {
         let connection = try options.database.connection(for: "offers", in: context)
-        let all = try await OfferRuleStore(connection).versions(
-            of: options.app, in: options.environment, limit: versions ? 1000 : 1)
-        guard !versions else {
-            return try options.output.list(
-                all.map { Row(version: $0.number, createdAt: $0.createdAt, createdBy: $0.createdBy) },
-                none: "The app has no rules.", in: context)
-        }
-        guard let newest = all.first else {
-            throw CommandError(
+        try await options.show(
+            OfferRuleStore(connection), versions: versions, none: "The app has no rules.",
+            missing:
                 "\(options.app.escaped) has no offer rules in \(options.environment.rawValue), so no offer of it is signed: "
-                    + "storekeeper offers rules set")
-        }
-        // The line end of Windows is one character.
-        let lines = newest.document.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
-        for line in lines { context.print(String(line).escaped) }
-    }
-
-    private struct Row: ListedRow {
-        static let columns: [TextTable.Column] = ["version", "created", "by"]
-        var version: Int64
-        var createdAt: Date
-        var createdBy: String
-        var cells: [String] { ["\(version)", createdAt.text, createdBy] }
+                + "storekeeper offers rules set", in: context)
     }
 }
 

@@ -31,45 +31,11 @@ struct RefundsPolicyShow: Subcommand {
 
     func run(in context: CommandContext) async throws {
         let connection = try options.database.connection(for: "refunds", in: context)
-        let all = try await RefundPolicyStore(connection).versions(
-            of: options.app, in: options.environment, limit: versions ? 1000 : 1)
-        guard !versions else {
-            return try options.output.list(
-                all.map { Row(version: $0.number, createdAt: $0.createdAt, createdBy: $0.createdBy) },
-                none: "The app has no policy.", in: context)
-        }
-        guard let newest = all.first else {
-            throw CommandError(
+        try await options.show(
+            RefundPolicyStore(connection), versions: versions, none: "The app has no policy.",
+            missing:
                 "\(options.app.escaped) has no policy in \(options.environment.rawValue), so no refund request of it is answered: "
-                    + "storekeeper refunds policy set")
-        }
-        // The line end of Windows is one character.
-        let lines = newest.document.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
-        for line in lines { context.print(String(line).escaped) }
-    }
-
-    private struct Row: ListedRow {
-        static let columns: [TextTable.Column] = ["version", "created", "by"]
-        var version: Int64
-        var createdAt: Date
-        var createdBy: String
-        var cells: [String] { ["\(version)", createdAt.text, createdBy] }
-    }
-}
-
-/// A policy or rules from a file.
-struct JSONDocumentFile: ParsableArguments {
-    @Argument(help: "File with the JSON document; - reads standard input.")
-    var file: String
-
-    func read() throws -> String {
-        let bytes: Data
-        do {
-            bytes =
-                file == "-"
-                ? try FileHandle.standardInput.readToEnd() ?? Data() : try Data(contentsOf: URL(filePath: file))
-        } catch { throw CommandError("cannot read \(file.escaped): \(error.localizedDescription)") }
-        return String(decoding: bytes, as: UTF8.self)
+                + "storekeeper refunds policy set", in: context)
     }
 }
 
