@@ -295,11 +295,14 @@ disturbance.join()
 say(f"{changes} changes; killed: {dict(kills)}")
 
 deadline = time.monotonic() + 600
-while waiting() or int(sql("select count(*) from timeline where published_at is null")) or len(
-        set(line[3] for line in receivers[-1].lines() if line[0] == "got")) < int(sql("select count(*) from timeline")):
+while waiting() or int(sql("select count(*) from timeline where published_at is null")) or any(
+        len(set(line[3] for line in receiver.lines() if line[0] == "got")) < int(sql("select count(*) from timeline"))
+        for receiver in (receivers[0], receivers[-1])):
     if time.monotonic() > deadline:
         sys.exit(f"webhooks: {waiting()} purchases still wait: " + sql(
             "select string_agg(distinct last_fault, '; ') from webhook_health"))
+    # A delivery that met a killed receiver three times would wait for five minutes.
+    retried(lambda: sql("update webhook_queue set next_attempt_at = now() where lease is null and next_attempt_at > now()"))
     time.sleep(0.5)
 
 problems, requests = [], 0
