@@ -92,13 +92,5 @@ struct TermsFileOptions: ParsableArguments {
     @Argument(help: "File with a line each; - reads standard input.")
     var file: String
 
-    func read() throws -> String {
-        let bytes: Data
-        do {
-            bytes =
-                file == "-"
-                ? try FileHandle.standardInput.readToEnd() ?? Data() : try Data(contentsOf: URL(filePath: file))
-        } catch { throw CommandError("cannot read \(file.escaped): \(error.localizedDescription)") }
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    func read() throws -> String { try String(ofFile: file) }
 }

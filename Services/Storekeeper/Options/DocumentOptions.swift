@@ -8,14 +8,19 @@ struct JSONDocumentFile: ParsableArguments {
     @Argument(help: "File with the JSON document; - reads standard input.")
     var file: String
 
-    func read() throws -> String {
+    func read() throws -> String { try String(ofFile: file) }
+}
+
+extension String {
+    /// The text of a file, or of standard input for `-`.
+    init(ofFile file: String) throws {
         let bytes: Data
         do {
             bytes =
                 file == "-"
                 ? try FileHandle.standardInput.readToEnd() ?? Data() : try Data(contentsOf: URL(filePath: file))
         } catch { throw CommandError("cannot read \(file.escaped): \(error.localizedDescription)") }
-        return String(decoding: bytes, as: UTF8.self)
+        self.init(decoding: bytes, as: UTF8.self)
     }
 }
 
