@@ -151,7 +151,11 @@ def ask(address, environment, authority):
                 verifier.verify_and_decode_renewal_info(item.signedRenewalInfo)
                 verified["renewal info"] += 1
                 is_bought = newest.rawInAppOwnershipType == "PURCHASED"
-                if item.rawStatus == 1 and is_bought and item.originalTransactionId == original:
+                # Consumption information about Advanced Commerce is of version 1.
+                if (
+                    item.rawStatus == 1 and is_bought and item.originalTransactionId == original
+                    and not newest.advancedCommerceInfo
+                ):
                     active = newest
         for version in GetTransactionHistoryVersion:
             page = call(client.get_transaction_history, original, None, TransactionHistoryRequest(), version)
@@ -288,12 +292,16 @@ def ask_apis_without_library(client, transaction, verifier, original, environmen
     assert send("PUT", "/externalPurchase/v1/reports", report)["requestIdentifier"] == report["requestIdentifier"]
     assert send("GET", f"/externalPurchase/v1/reports/{report['requestIdentifier']}") == report
     info = {"requestInfo": {"requestReferenceId": str(uuid.uuid4())}}
-    items = {"items": [{"SKU": "news", "price": 990, "refundReason": "LEGAL", "refundType": "FULL", "revoke": True}]}
+    names = {"displayName": "News", "description": "Every morning"}
+    item = {"SKU": "news", "price": 990, "refundReason": "LEGAL", "refundType": "FULL", "revoke": True}
+    items = {"items": [item | names]}
+    now = {"effective": "IMMEDIATELY"}
+    metadata = {"descriptors": names | now, "items": [{"currentSKU": "news", "displayName": "The news"} | now]}
     risk = {"refundRiskingPreference": False}
     for path, body in [
-        ("subscription/changePrice", items), ("subscription/changeMetadata", {}),
+        ("subscription/changePrice", items), ("subscription/changeMetadata", metadata),
         ("transaction/requestRefund", items | risk),
-        ("subscription/migrate", items | {"targetProductId": "generic", "taxCode": "C003-00-2"}),
+        ("subscription/migrate", items | {"descriptors": names, "targetProductId": "generic", "taxCode": "C003-00-2"}),
         ("subscription/cancel", {}),
         ("subscription/revoke", risk | {"refundReason": "LEGAL", "refundType": "FULL"}),
     ]:
@@ -303,7 +311,11 @@ def ask_apis_without_library(client, transaction, verifier, original, environmen
             # The state of a random purchase may not permit an end.
             assert error.code in (400, 403) and path in ("subscription/cancel", "subscription/revoke"), (path, error)
             continue
-        assert transaction(answer["signedTransactionInfo"]).originalTransactionId == original
+        decoded = transaction(answer["signedTransactionInfo"])
+        assert decoded.originalTransactionId == original
+        if path == "subscription/changeMetadata":
+            assert decoded.advancedCommerceInfo.descriptors.displayName == "News", decoded
+            assert decoded.advancedCommerceInfo.items[0].displayName == "The news", decoded
         renewal = verifier.verify_and_decode_renewal_info(answer["signedRenewalInfo"])
         if path == "subscription/cancel" and renewal.commitmentInfo is None:
             assert renewal.rawAutoRenewStatus == 0, renewal
@@ -317,7 +329,11 @@ def main():
             called |= endpoints
             counts = ", ".join(f"{count} {name}s" for name, count in verified.items())
             print(f"{environment.value}: {len(endpoints)} endpoints called; verified: {counts}")
+            assert all(verified.get(kind) for kind in (*verified, "commitment", "Advanced Commerce item")), verified
     print(f"{len(called)} endpoints: {', '.join(sorted(called))}")
+    # Version 1 of consumption information is deprecated.
+    every = {name for name in vars(AppStoreServerAPIClient) if not name.startswith("_")} - {"send_consumption_data"}
+    assert every <= called, f"not called: {every - called}"
 
 
 main()

@@ -85,17 +85,31 @@ create_users() { # service …: after setup, a database user for each that has a
     done
 }
 
-prepare() { # service: exports its database user and the keys of records, where it has them; for a subshell
+# service: exports what it has by the table: its database user, the keys of records, what it needs of the simulated Apple once
+# $work/authority is made (its API, where there is one, listens at port[apple]), and its variables of a short run; for a subshell
+prepare() {
+    local apple assignment
     if [ "$(field "$1" database)" = true ]; then
         export DATABASE_URL=${DATABASE_URL/storekeeper@/${1//-/_}@}
     else
         unset DATABASE_URL
     fi
     if [ "$(field "$1" recordKeys)" = true ]; then export STOREKEEPER_RECORD_KEYS_FILE=$work/record-keys; fi
-    if [ "$1" = verifier ]; then
-        export STOREKEEPER_APPS_FILE=$work/apps.json STOREKEEPER_DEVELOPMENT_MODE=true
-        export STOREKEEPER_ROOT_FILES=$work/authority/root.pem STOREKEEPER_REVOCATION=off
+    apple=$(field "$1" apple)
+    # Without an API to ask, it runs as without a key.
+    if [ "$apple" = api ] && [ -z "${port[apple]:-}" ]; then apple=null; fi
+    if [ "$apple" != null ] && [ -d "$work/authority" ]; then
+        export STOREKEEPER_APPS_FILE=$work/apps.json STOREKEEPER_DEVELOPMENT_MODE=true STOREKEEPER_ROOT_FILES=$work/authority/root.pem
+        case $apple in
+        trust) export STOREKEEPER_REVOCATION=off ;;
+        api)
+            export STOREKEEPER_APP_STORE_API_KEYS_FILE=$work/authority/api-keys.json
+            export STOREKEEPER_APP_STORE_API_URL=http://127.0.0.1:${port[apple]} ;;
+        esac
     fi
+    while IFS= read -r assignment; do
+        export "${assignment?}"
+    done < <(jq --raw-output --arg name "$1" '.[] | select(.name == $name) | .local // {} | to_entries[] | "\(.key)=\(.value)"' Deploy/services.json)
 }
 
 create_key() { # after setup: a key of the API for the sandbox of com.example.app, with the scopes of an app backend

@@ -1,4 +1,7 @@
-"""Drives Deploy/checks/webhooks: PROGRAMS WORK CHANGES COMMAND THAT CRASHES POSTGRES …; with --receive, is one of the receivers."""
+"""Drives Deploy/checks/webhooks: PROGRAMS WORK CHANGES KAFKA COMMAND THAT CRASHES POSTGRES …; with --receive, is one of the receivers.
+
+KAFKA is the process of kafka_node.py, 0 without one.
+"""
 import atexit
 import base64
 import collections
@@ -78,7 +81,7 @@ if sys.argv[1] == "--receive":
 
 from rehearsal.ports import free_port  # noqa: E402
 
-programs, work, changes, crash = sys.argv[1], pathlib.Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
+programs, work, changes, kafka, crash = sys.argv[1], pathlib.Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5:]
 
 
 def say(text):
@@ -285,6 +288,9 @@ for step in range(steps):
     if step in (steps // 3, 2 * steps // 3):
         subprocess.run(crash, check=True)
         kills["postgres"] += 1
+    if kafka and step in (steps // 4, 3 * steps // 4):
+        os.kill(kafka, signal.SIGHUP)
+        kills["kafka"] += 1
     if step == steps // 2:
         # One receiver goes on with the old secret, which signs for a day; another one takes the new one.
         storekeeper("rotate", receivers[0].endpoint)
@@ -294,12 +300,20 @@ is_over.set()
 disturbance.join()
 say(f"{changes} changes; killed: {dict(kills)}")
 
-deadline = time.monotonic() + 600
+said = moved = time.monotonic()
+arrived = 0
 while waiting() or int(sql("select count(*) from timeline where published_at is null")) or any(
         len(set(line[3] for line in receiver.lines() if line[0] == "got")) < int(sql("select count(*) from timeline"))
         for receiver in (receivers[0], receivers[-1])):
-    if time.monotonic() > deadline:
-        sys.exit(f"webhooks: {waiting()} purchases still wait: " + sql(
+    size = sum(receiver.log.stat().st_size for receiver in receivers if receiver.log.exists())
+    now = time.monotonic()
+    if size > arrived:
+        arrived, moved = size, now
+    if now > said + 30:
+        said = now
+        say(f"{sum(len(receiver.lines()) for receiver in receivers)} requests arrived, of at least {len(receivers) * changes}")
+    if now > moved + 180:
+        sys.exit(f"webhooks: FAILED: no request for three minutes; {waiting()} purchases still wait: " + sql(
             "select string_agg(distinct last_fault, '; ') from webhook_health"))
     # A delivery that met a killed receiver three times would wait for five minutes.
     retried(lambda: sql("update webhook_queue set next_attempt_at = now() where lease is null and next_attempt_at > now()"))

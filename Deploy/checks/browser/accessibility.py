@@ -33,6 +33,8 @@ def examined(browser, address, pages, kept):
 def examined_by(driver, address, pages, kept):
     """With the pages' own scripts and without; axe needs what the pages' own policy forbids them."""
     driver.execute_cdp_cmd("Page.setBypassCSP", {"enabled": True})
+    # A page with hundreds of rows takes axe-core longer than the usual half minute on a busy machine.
+    driver.set_script_timeout(120)
     count = 0
     for path in pages:
         for scripts in (True, False):

@@ -1,4 +1,4 @@
-"""The main tasks of support and operators, by keyboard alone."""
+"""The main tasks of support and operators, and the questions of a founder, by keyboard alone."""
 from selenium.webdriver.common.keys import Keys
 
 from .parts import problems, say, wait_until
@@ -22,6 +22,54 @@ def owner(database, *others):
         f"and app_account_token <> all ('{{{','.join(others)}}}'::uuid[]) "
         "group by app_account_token having min(environment) = 'Production' and max(environment) = 'Production' "
         "and min(bundle_id) = 'com.example.app' and max(bundle_id) = 'com.example.app' order by 1 limit 1")
+
+
+# A founder's questions: each with its number on the screen Revenue, and the report that the number leads to.
+QUESTIONS = [
+    ("How much do we earn a month?", "Monthly revenue", "Monthly revenue"),
+    ("Why did it change?", "Net movement", "Why it changed"),
+    ("Who leaves?", "Customers who left", "Who leaves"),
+    ("Do trials pay?", "Trials that were paid", "Trials"),
+    ("What is refunded?", "Refunded", "Charges and refunds"),
+]
+
+
+def answered(browser, database):
+    """The five questions, and who is behind a row."""
+    moved = wait_until("no revenue is computed", 120, lambda: database.value(
+        "select to_char(at at time zone 'UTC', 'YYYY-MM') || ' ' || currency from mrr_movement where environment = 'Production' and "
+        "bundle_id = 'com.example.app' and at > now() - interval '300 days' and exists ("
+        "select from insight_position where as_of is not null) order by at desc limit 1"))
+    for question, number, report in QUESTIONS:
+        browser.go("m", "Revenue")
+        browser.tab_to(number, key="j")
+        answer = " ".join(browser.active().split())
+        browser.press(Keys.ENTER)
+        wait_until(f"“{number}” does not lead to “{report}”", 20, lambda: browser.heading() == report)
+        browser.shows("As of")
+        say(f"by keyboard: {question} {answer}")
+
+    month, currency = moved.split()
+    browser.go("m", "Revenue")
+    browser.tab_to("Net movement", key="j")
+    browser.press(Keys.ENTER)
+    wait_until("no movements are shown", 20, lambda: browser.heading() == "Why it changed")
+    for _ in range(400):
+        browser.press("k")
+        cells = browser.driver.execute_script(
+            "return [...(document.activeElement.closest('tr')?.cells ?? [])].map((cell) => cell.innerText)")
+        if cells and cells[0].startswith(month) and currency in cells:
+            break
+    else:
+        raise SystemExit(f"console: FAILED: no key leads to the row of {moved}")
+    browser.press(Keys.ENTER)
+    wait_until("a row does not lead to its purchases", 20, lambda: browser.heading() == "Movements of monthly revenue")
+    wait_until("no key leads to a purchase", 20, lambda: browser.press("j") or browser.driver.execute_script(
+        "return !!document.activeElement.closest('main td')"))
+    browser.press(Keys.ENTER)
+    wait_until("a movement does not lead to its purchase", 20, lambda: "/purchases/Production/" in browser.driver.current_url)
+    browser.look()
+    say("by keyboard: from a number to its purchases")
 
 
 def done(browser, database):
@@ -50,6 +98,8 @@ def done(browser, database):
     browser.go("d", "Dead letters")
     browser.shows("was rejected by release 0.9.9")
     say("by keyboard: the release with which a spike of rejections began")
+
+    answered(browser, database)
 
     browser.go("c", "Coverage")
     browser.tab_to("Every day as a table")

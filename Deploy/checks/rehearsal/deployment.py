@@ -28,6 +28,8 @@ MEMORY = {name: TABLE[name]["memory"] for name in SERVICES}
 CLOCKS = pathlib.Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 # The services that use the database, each with its role.
 ROLES = {name: name.replace("-", "_") for name in SERVICES if TABLE[name]["database"]}
+# What no other deployment wants: there is no responder, and a killed scheduler's windows are soon another's.
+REHEARSED = {"verifier": {"STOREKEEPER_REVOCATION": "off"}, "scheduler": {"STOREKEEPER_WINDOW_LEASE": "4s"}}
 # Those that Apple's notifications pass, without ingest.
 WORKERS = [name for name in SERVICES if TABLE[name]["reads"]]
 
@@ -210,17 +212,11 @@ class Deployment:
         if TABLE[kind]["apple"] == "api":
             variables |= {"STOREKEEPER_APP_STORE_API_KEYS_FILE": str(self.authority / "api-keys.json"),
                           "STOREKEEPER_APP_STORE_API_URL": f"http://127.0.0.1:{self.apple_proxy.port}"}
-        if kind == "verifier":
-            variables["STOREKEEPER_REVOCATION"] = "off"
-        if kind == "webhooks":
+        if TABLE[kind].get("sends"):
             variables["STOREKEEPER_WEBHOOK_KEY_FILE"] = str(self.webhook_key)
         if TABLE[kind]["port"]:
             variables[f"STOREKEEPER_{kind.upper()}_ADDRESS"] = f"127.0.0.1:{service.port}"
-        if kind == "scheduler":
-            # A rehearsal lasts minutes; canaries are not in the simulator's record.
-            variables |= {"STOREKEEPER_FAILURES_INTERVAL": "5s", "STOREKEEPER_CANARY_INTERVAL": "0s",
-                          "STOREKEEPER_OVERDUE_BUDGET": "0", "STOREKEEPER_WINDOW_LEASE": "4s"}
-        return variables | self.settings.get(kind, {})
+        return variables | TABLE[kind].get("local", {}) | REHEARSED.get(kind, {}) | self.settings.get(kind, {})
 
     # Services
 
