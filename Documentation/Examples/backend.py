@@ -24,8 +24,8 @@ def is_genuine(headers, body):
     code = hmac.new(key, f"{identifier}.{timestamp}.".encode() + body, hashlib.sha256).digest()
     expected = "v1," + base64.b64encode(code).decode()
     signatures = headers.get("webhook-signature", "").split()  # two for a day after a rotation
-    is_recent = timestamp.isdigit() and abs(time.time() - int(timestamp)) < 300
-    return is_recent and any(hmac.compare_digest(expected, signature) for signature in signatures)
+    is_recent = timestamp.isdecimal() and abs(time.time() - int(timestamp)) < 300
+    return is_recent and any(hmac.compare_digest(expected.encode(), signature.encode()) for signature in signatures)
 
 
 class Backend(http.server.BaseHTTPRequestHandler):
