@@ -50,7 +50,8 @@ struct ConsoleServices: Sendable {
             database: database, kafka: kafka, producer: producer.producer,
             seal: try RecordSeal(file: settings.recordKeys), clock: context.clock, logger: context.logger)
         let tokens = FormTokens(
-            database: database, isRead: context.health.readinessCheck("secret", waitingFor: "the secret of the forms"),
+            database: database, session: settings.session,
+            isRead: context.health.readinessCheck("secret", waitingFor: "the secret of the forms"),
             logger: context.logger)
         // A report of a month, or an erasure, may take longer than a page does. No erasure waits for a report.
         configuration.statementTimeout = .seconds(60)

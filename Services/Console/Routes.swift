@@ -18,6 +18,7 @@ enum Routes {
         let webhookActions = WebhookActions(console: console)
         let refunds = RefundScreens(console: console)
         let refund = RefundScreen(console: console)
+        let offers = OfferScreen(console: console)
         let audit = AuditScreen(console: console)
         let sessions = SessionScreens(console: console)
         let insight = InsightScreen(console: console)
@@ -74,6 +75,7 @@ enum Routes {
             Route("GET", "/refunds", .viewer, refunds.list),
             Route("GET", "/refunds/{environment}/{id}", .support, refund.show),
             Route("POST", "/refunds/{environment}/{id}/answer", .support, refund.answer),
+            Route("GET", "/offers", .viewer, offers.show),
             Route("GET", "/audit", .viewer, audit.show),
             Route("GET", "/sessions", .admin, sessions.list),
             Route("POST", "/sessions/end", .admin, sessions.end),
@@ -105,6 +107,7 @@ struct HelpPage: Sendable {
         Key(keys: "g then p", does: "Pipeline"),
         Key(keys: "g then w", does: "Webhooks"),
         Key(keys: "g then r", does: "Refund requests"),
+        Key(keys: "g then f", does: "Offers"),
         Key(keys: "g then m", does: "Revenue"),
         Key(keys: "g then i", does: "Insight"),
         Key(keys: "g then x", does: "Compare"),

@@ -9,7 +9,6 @@ import Synchronization
 
 /// The lag of each stage, polled from the broker.
 final class Backlog: Sendable {
-    /// One measurement.
     struct Measurement: Sendable, Equatable {
         /// Number of the measurement, from 1.
         var number = 0

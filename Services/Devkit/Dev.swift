@@ -11,7 +11,8 @@ struct Dev: Subcommand {
             Starts an embedded broker, a private Postgres, all services and the simulator, and shows the progress. Uses \
             KAFKA_BOOTSTRAP_SERVERS and DATABASE_URL instead where they are set. Ctrl-C stops everything that it started. \
             With --keep, the database remains for the next run; the embedded broker keeps records in memory only. A \
-            failed run leaves its logs. Refund requests are answered by an example policy, and the customers consent.
+            failed run leaves its logs. Refund requests are answered by an example policy, and the customers consent; an \
+            example rule allows an offer of each app.
 
             With --count, sends that many notifications, waits until all have arrived, compares the stored notifications \
             one by one with those that the simulator sent, and prints the result. Exit codes: 0 equal, or stopped \

@@ -5,8 +5,8 @@ import Operations
 import Postgres
 import Storage
 
-/// What the backend of an app does so that refund requests are answered, done for the simulated apps of a development run: a policy for
-/// each app, and the consent of the customers.
+/// What the backend of an app does so that refund requests are answered and an offer is signed, done for the simulated apps of a
+/// development run: a policy and a rule for each app, and the consent of the customers.
 struct ExampleBackend: Sendable {
     private static let tick: Duration = .milliseconds(500)
     /// Requests of one look.
@@ -20,20 +20,33 @@ struct ExampleBackend: Sendable {
             {"name": "else", "then": {"preference": null}} ] }
         """
 
+    /// For the offer that the simulated customers redeem.
+    static func offerRules(of bundleId: String) -> String {
+        """
+        { "rules": [
+            {"productId": "\(bundleId).premium.monthly", "offerIdentifier": "spring.half", "who": ["autoRenewOff", "lapsed"], "noRefundDays": 90, "atMost": {"count": 1, "days": 365}} ] }
+        """
+    }
+
     let databaseURL: String
     let apps: [ProcessPlan.App]
     let now: @Sendable () -> Date
 
-    /// Sets the policy of every app that has none.
+    /// Sets the policy and the offer rules of every app that has none.
     func setPolicies() async throws {
         let connection = connect()
+        let performer = try Performer("storekeeper dev", reason: "example", at: now())
         for app in apps {
             for environment in app.environments {
-                let version = try await RefundPolicyStore(connection).inForce(app.bundleId, in: environment)
-                guard version == nil else { continue }
-                _ = try await SetRefundPolicy(Self.policy, of: app.bundleId, in: environment).perform(
-                    on: connection, expecting: 0,
-                    by: Performer("storekeeper dev", reason: "example policy", at: now()))
+                if try await RefundPolicyStore(connection).inForce(app.bundleId, in: environment) == nil {
+                    _ = try await SetRefundPolicy(Self.policy, of: app.bundleId, in: environment).perform(
+                        on: connection, expecting: 0, by: performer)
+                }
+                if try await OfferRuleStore(connection).inForce(app.bundleId, in: environment) == nil {
+                    _ = try await SetOfferRules(
+                        Self.offerRules(of: app.bundleId), of: app.bundleId, in: environment
+                    ).perform(on: connection, by: performer)
+                }
             }
         }
         await connection.close()

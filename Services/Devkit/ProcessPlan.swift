@@ -82,7 +82,6 @@ struct ProcessPlan: Sendable {
         else { throw CommandError("\(file) cannot be written; make the directory writable") }
     }
 
-    /// The environment of `setup`.
     var setupEnvironment: [String: String] {
         inherited.merging([
             "KAFKA_BOOTSTRAP_SERVERS": bootstrapServers, "DATABASE_URL": databaseURL,
@@ -100,34 +99,17 @@ struct ProcessPlan: Sendable {
             "STOREKEEPER_SHUTDOWN_DEADLINE": "10s",
             "STOREKEEPER_DEVELOPMENT_CLOCK_FILE": clockFile,
         ]) { _, ours in ours }
-        switch kind {
-        case .ingest:
-            environment["STOREKEEPER_INGEST_ADDRESS"] = "127.0.0.1:\(port)"
-            environment["STOREKEEPER_INGEST_PORT_FILE"] = portFile(of: name)
-        case .api:
-            environment["STOREKEEPER_API_ADDRESS"] = "127.0.0.1:\(port)"
-            environment["STOREKEEPER_API_PORT_FILE"] = portFile(of: name)
-            environment.merge(trust.merging(api) { _, ours in ours }) { _, ours in ours }
-        case .console:
-            environment["STOREKEEPER_CONSOLE_ADDRESS"] = "127.0.0.1:\(consolePort)"
-            environment["STOREKEEPER_CONSOLE_URL"] = consoleAddress
-            environment["STOREKEEPER_CONSOLE_PORT_FILE"] = portFile(of: name)
-            environment.merge(trust.merging(api) { _, ours in ours }) { _, ours in ours }
-        case .verifier: environment.merge(trust) { _, ours in ours }
-        case .recovery: environment.merge(trust.merging(api) { _, ours in ours }) { _, ours in ours }
-        case .scheduler:
-            environment.merge(trust.merging(api) { _, ours in ours }) { _, ours in ours }
-            // A development run lasts minutes. It sends no canaries: they are not in the run record.
-            environment["STOREKEEPER_FAILURES_INTERVAL"] = "5s"
-            environment["STOREKEEPER_CANARY_INTERVAL"] = "0s"
-            environment["STOREKEEPER_OVERDUE_BUDGET"] = "0"
-        case .webhooks:
-            environment.merge(webhookKey) { _, ours in ours }
-            environment["STOREKEEPER_DEVELOPMENT_MODE"] = "true"
-        // Nothing beyond what follows from its kind.
-        default: break
+        if kind.isServer {
+            let prefix = "STOREKEEPER_\(kind.rawValue.uppercased())"
+            environment["\(prefix)_ADDRESS"] = "127.0.0.1:\(kind == .console ? consolePort : port)"
+            environment["\(prefix)_PORT_FILE"] = portFile(of: name)
         }
+        if kind == .console { environment["STOREKEEPER_CONSOLE_URL"] = consoleAddress }
+        if kind.trustsApple { environment.merge(trust) { _, ours in ours } }
+        if kind.callsApple { environment.merge(api) { _, ours in ours } }
         if kind.holdsRecordKeys { environment.merge(recordKeys) { _, ours in ours } }
+        if kind.sendsWebhooks { environment.merge(webhookKey) { _, ours in ours } }
+        environment.merge(kind.localVariables) { _, ours in ours }
         if let own = kind.databaseRole { environment.merge(database(as: own)) { _, ours in ours } }
         environment.merge(settings[kind] ?? [:]) { _, explicit in explicit }
         return environment

@@ -23,7 +23,6 @@ struct RunCheck: Sendable {
         var reason: String
     }
 
-    /// The final states of purchases.
     typealias FinalStates = [RunRecord.Purchase: RunRecord.Facts]
 
     var ledger: [Entry]

@@ -46,7 +46,6 @@ struct RunReport: Sendable, Codable {
         /// Listed by Apple and not in the ledger.
         var missing: Int64
 
-        /// As text.
         var text: String {
             let windows = windows.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
             return

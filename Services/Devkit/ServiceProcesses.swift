@@ -40,7 +40,8 @@ actor ServiceProcesses {
         var metricsURL: String { "http://127.0.0.1:\(adminPort)/metrics" }
     }
 
-    private static let readyDeadline: Duration = .seconds(60)
+    /// The slowest machine may take this long; a process that ends is reported at once.
+    private static let readyDeadline: Duration = .seconds(180)
     private static let stopDeadline: Duration = .seconds(12)
 
     nonisolated let plan: ProcessPlan

@@ -47,20 +47,22 @@ struct RetentionJob: Service {
 
     /// Does nothing if a process did it within the last day.
     func turn() async throws {
+        // Read before the check, and once: a later step of the clock deletes nothing.
+        let moment = now()
         try await clocks.run()
         // A new holder each time: the lease records when it ran, not which process.
         let holder = newId()
         guard try await leases.acquire(Self.lease, for: holder, seconds: Self.day) else { return }
         do {
-            try await forget()
+            try await forget(at: moment)
         } catch {
             try? await leases.release(Self.lease, of: holder)
             throw error
         }
     }
 
-    private func forget() async throws {
-        @Sendable func ago(_ age: Duration) -> Date { now().addingTimeInterval(-(age / .seconds(1))) }
+    private func forget(at moment: Date) async throws {
+        @Sendable func ago(_ age: Duration) -> Date { moment.addingTimeInterval(-(age / .seconds(1))) }
         let expired = ExpiredRows(
             [
                 ("attempts", { try await attempts.delete(attemptedBefore: ago(ages.attempts)) }),

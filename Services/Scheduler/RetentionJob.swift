@@ -29,7 +29,9 @@ struct RetentionJob: Sendable {
 
     /// Rows that cannot be deleted keep back the ledger's months no more than each other.
     func turn() async throws {
-        @Sendable func ago(_ days: Double) -> Date { now().addingTimeInterval(-days * HistoryRetention.day) }
+        // Read once, when the clock was checked: a step of it in the minutes of a turn deletes nothing.
+        let moment = now()
+        @Sendable func ago(_ days: Double) -> Date { moment.addingTimeInterval(-days * HistoryRetention.day) }
         let expired = ExpiredRows(
             [
                 ("windows", { try await windows.delete(settledBefore: ago(Self.windowDays)) }),
@@ -41,12 +43,12 @@ struct RetentionJob: Sendable {
                 ("usage", { try await usage.delete(reportedBefore: ago(Double(policy.ledgerDays))) }),
             ], logger: logger)
         let failure = await expired.delete()
-        try await changeMonths()
+        try await changeMonths(at: moment)
         if let failure { throw failure }
     }
 
-    private func changeMonths() async throws {
-        let report = try await retention.run(policy, now: now())
+    private func changeMonths(at moment: Date) async throws {
+        let report = try await retention.run(policy, now: moment)
         if !report.left.isEmpty || !report.unmade.isEmpty {
             logger.warning(
                 "Monthly partitions not changed: table is locked; retrying in the next run. End long reports and backups of the ledger",

@@ -27,7 +27,7 @@ struct Apply: Settlement {
             return .fenced
         case .applied(let applied):
             await positions.moved(moves)
-            count(applied, entries, recordedAt)
+            Self.count(applied, entries, recordedAt)
             applied.shared.forEach(report)
             if applied.advanced > 0 { await announce() }
             await commit(processed.spans)
@@ -64,7 +64,7 @@ struct Apply: Settlement {
             ])
     }
 
-    private func count(_ applied: Applied, _ entries: [LedgerEntry], _ recordedAt: Date) {
+    static func count(_ applied: Applied, _ entries: [LedgerEntry], _ recordedAt: Date) {
         for (outcome, count) in [
             ("inserted", applied.inserted), ("repeated", applied.repeated), ("advanced", applied.advanced),
             ("stale", applied.stale), ("conflicting", applied.conflicting),

@@ -2,7 +2,7 @@ import ArgumentParser
 import AsyncHTTPClient
 import Commands
 import Foundation
-import TimeLimits
+import HTTPLimits
 
 /// `storekeeper healthcheck`: for containers without a shell or curl.
 struct Healthcheck: Subcommand {

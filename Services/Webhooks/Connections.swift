@@ -15,7 +15,8 @@ struct ConnectionSettings: Sendable {
     var allowsPlain = false
     /// All requests go through it, and it decides about addresses; nil: directly.
     var proxy: (host: String, port: Int)?
-    /// Until a request counts as failed.
+    /// Until a request counts as failed, the lookup of its name included: a sender that waits longer than its lease would send what
+    /// another one has sent since.
     var timeout: Duration = .seconds(15)
     /// How long an address is used before the name is looked up and checked again.
     var addressAge: Duration = .seconds(30)
@@ -61,6 +62,7 @@ actor EndpointConnection {
     func send(
         _ body: [UInt8], headers: [(name: String, value: String)], without secrets: [String], now: Date
     ) async -> (outcome: AttemptOutcome, answer: String?) {
+        let deadline = NIODeadline.now() + .nanoseconds(Int64(settings.timeout / .nanoseconds(1)))
         let bound: BoundClient
         let url: WebhookURL
         do throws(Refused) {
@@ -68,12 +70,16 @@ actor EndpointConnection {
         } catch {
             return (.failed(status: nil, fault: error.description), nil)
         }
+        guard NIODeadline.now() < deadline else {
+            let fault = "\(url.host) was not looked up within \(settings.timeout.components.seconds) s"
+            return (.failed(status: nil, fault: fault), nil)
+        }
         var request = HTTPClientRequest(url: url.description)
         request.method = .POST
         for (name, value) in headers { request.headers.add(name: name, value: value) }
         request.body = .bytes(body)
         do {
-            let answer = try await Self.exchange(request, over: bound.client, within: settings.timeout)
+            let answer = try await Self.exchange(request, over: bound.client, until: deadline)
             return (
                 AttemptOutcome(status: answer.status, retryAfter: answer.retryAfter, now: now),
                 AnswerExcerpt.text(answer.body, without: secrets)
@@ -179,9 +185,8 @@ actor EndpointConnection {
 
     /// The head decides; of the body the beginning is read, as far as it comes in time.
     private static func exchange(
-        _ request: HTTPClientRequest, over client: HTTPClient, within timeout: Duration
+        _ request: HTTPClientRequest, over client: HTTPClient, until deadline: NIODeadline
     ) async throws -> Answer {
-        let deadline = NIODeadline.now() + .nanoseconds(Int64(timeout / .nanoseconds(1)))
         let response = try await client.execute(request, deadline: deadline)
         var answer = Answer(
             status: Int(response.status.code), retryAfter: response.headers.first(name: "retry-after"), body: [])

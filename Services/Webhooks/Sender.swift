@@ -224,8 +224,10 @@ actor Sender: Service {
         let claims = try await queue.claim(
             places.offers(to: open, of: known.count { $0.value.endpoint.state == .active }), probes: Set(probes),
             lease: UUID(), at: moment)
+        // What Postgres took so long to lend could be sent by another process before this request arrives: it is given back.
+        let isLate = now().timeIntervalSince(moment) >= WebhookQueueStore.leaseSeconds / 2
         for claim in claims {
-            guard let delivery = claim.delivery else {
+            guard let delivery = claim.delivery, !isLate else {
                 empty.append(claim)
                 continue
             }
@@ -287,6 +289,8 @@ actor Sender: Service {
         inFlight += 1
         if delivery == nil { asked.insert(endpoint) }
         guard let entry = known[endpoint] else { return end(draft) }
+        // Also here: at the end of a request that a receiver held for long, its place is free again.
+        Metric.webhookPlaces.gauge(name(endpoint)).record(places.used(by: endpoint))
         let connection =
             connections[endpoint] ?? EndpointConnection(to: entry.endpoint.url, settings, resolver: resolver)
         connections[endpoint] = connection

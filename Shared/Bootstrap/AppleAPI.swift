@@ -1,7 +1,7 @@
 import AppStore
 import Chassis
+import HTTPLimits
 import ServerAPI
-import TimeLimits
 
 import struct Foundation.URL
 

@@ -15,6 +15,8 @@ package typealias CommandError = OperationError
 extension ParsableCommand {
     /// Runs the subcommand that the arguments of this process name, and ends the process with its exit code.
     package static func main(in context: CommandContext) async -> Never {
+        // Each line at once also to a file or a pipe: a command that runs until it is stopped would keep them to itself.
+        setvbuf(stdout, nil, _IOLBF, 0)
         var running: (any Subcommand.Type)?
         do {
             var command = try parseAsRoot()
@@ -61,7 +63,8 @@ extension ParsableCommand {
     package static func suggestion(for arguments: [String]) -> String? {
         var command: any ParsableCommand.Type = Self.self
         var words = [Self._commandName]
-        for argument in arguments {
+        // Behind the first word `help`, words name a command as without it.
+        for argument in arguments.dropFirst(arguments.first == "help" ? 1 : 0) {
             let below =
                 command.configuration.subcommands + command.configuration.groupedSubcommands.flatMap(\.subcommands)
             if let next = below.first(where: { $0._commandName == argument }) {

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
+import HTTPLimits
 import Signatures
 import StrictJSON
-import TimeLimits
 
 import struct Foundation.Date
 import struct Foundation.URL

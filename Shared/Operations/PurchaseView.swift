@@ -15,6 +15,8 @@ package struct PurchaseView: Sendable {
     package let prices: PurchasePrices
     /// What the customer paid for it and got back, for each currency.
     package let paid: [PaidTotal]
+    /// What its consumables gave; empty for a subscription.
+    package let consumables: ConsumableView
     /// Time in which nothing was paid, between paid periods.
     package let unpaidSpans: [UnpaidSpan]
     /// The last request to ask Apple again.
@@ -30,6 +32,7 @@ package struct PurchaseView: Sendable {
         let transactions = try await TransactionStore(connection).versions(of: key)
         prices = PurchasePrices(subscription, transactions.map(\.facts))
         paid = PaidTotal.all(of: transactions.map(\.facts))
+        consumables = try await ConsumableView(transactions.map(\.facts), in: key.environment, on: connection)
         unpaidSpans = UnpaidSpan.spans(
             between: transactions, renewal: subscription.renewal, early: BillingRules.earlyRenewal(in: key.environment))
         refresh = try await RefreshStore(connection).last(of: key)

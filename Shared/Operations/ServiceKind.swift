@@ -17,6 +17,21 @@ package enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
     case verifier
     case ingest
 
+    /// What it does, for people who look at a stage.
+    package var purpose: String {
+        switch self {
+        case .ingest: "stores what Apple posts"
+        case .verifier: "verifies that Apple signed it"
+        case .deduplicator: "drops repetitions"
+        case .stateUpdater: "updates ledger, state and timeline"
+        case .recovery: "brings back what is missing"
+        case .scheduler: "compares each day with Apple's history"
+        case .webhooks: "sends each change to app backends"
+        case .api: "answers app backends"
+        case .console: "answers support and operators"
+        }
+    }
+
     /// Whether notifications pass it.
     package var isStage: Bool { self != .api && self != .console && self != .webhooks }
 
@@ -48,14 +63,6 @@ package enum ServiceKind: String, CaseIterable, Sendable, Hashable, Codable {
         case .webhooks: [(Topics.changed.route, ServiceName.webhooks.group)]
         case .scheduler: [(Topics.heartbeats.route, ServiceName.scheduler.group + ".heartbeats")]
         case .ingest, .api, .console: []
-        }
-    }
-
-    /// Whether it writes or reads records that need a seal.
-    package var holdsRecordKeys: Bool {
-        switch self {
-        case .verifier, .deduplicator, .stateUpdater, .recovery, .console: true
-        case .scheduler, .ingest, .api, .webhooks: false
         }
     }
 

@@ -38,6 +38,7 @@ extension EndToEnd {
                     try await Self.history(customer.originalTransactionId, apple, production)
                     try await Self.importCustomers(
                         customer.originalTransactionId, of: #require(customer.appAccountToken), apple, production)
+                    try await Self.importRenewal(besides: customer.originalTransactionId, apple, production)
                     try await Self.extend(customer.originalTransactionId, apple)
                     let token = try await apple.storekeeper(["token", "--app", "com.example.app"])
                     #expect(token.ending == .exit(0) && token.text.split(separator: ".").count == 3)
@@ -156,6 +157,30 @@ extension EndToEnd {
             let second = try await run()
             #expect(second.1.map(\.outcome) == ["otherAccount", "failed", "conflict", "invalid", "known"])
             #expect(second.0.fetchedBefore == 1, "what was fetched is not fetched again")
+        }
+
+        /// A customer of whose purchase the file has a renewal alone, as RevenueCat's API names it: the purchase is the customer's.
+        private static func importRenewal(
+            besides other: String, _ apple: SimulatedApple, _ options: [String]
+        ) async throws {
+            let customer = try #require(
+                try await apple.customers().first {
+                    $0.environment == "Production" && $0.originalTransactionId != other && $0.transactionIds.count > 1
+                })
+            let renewed = customer.originalTransactionId
+            let renewal = try #require(customer.transactionIds.first { $0 != renewed })
+            let file = apple.services.processes.plan.directory + "/renewal.jsonl"
+            let line = "{\"customerId\":\"renewed\",\"originalTransactionId\":\"\(renewal)\"}\n"
+            try Data(line.utf8).write(to: URL(fileURLWithPath: file))
+            func claims() async throws -> [String] {
+                try await CustomerStore(apple.ledger.connection).claims(of: "com.example.app", in: .production)
+                    .filter { $0.evidence == .operator }.map(\.key.originalTransactionId)
+            }
+            let before = try await claims()
+            #expect(!before.contains(renewed))
+            let outcome = try await apple.storekeeper(["import", file] + options)
+            #expect(outcome.text.contains("1 purchase, "), "\(outcome.text) \(outcome.log)")
+            #expect(try await claims().contains(renewed))
         }
 
         /// One subscriber, then all of a product; what Apple says of both arrives, and the trail keeps who asked.

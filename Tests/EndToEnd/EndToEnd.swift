@@ -7,8 +7,8 @@ import Testing
 @testable import Devkit
 @testable import Operations
 
-/// The built programs, a broker, a database. One after the other: each test has all cores for its own processes.
-@Suite(.serialized) struct EndToEnd {
+/// The built programs, a broker, a database.
+@Suite(.fewAtOnce) struct EndToEnd {
     /// What one build put beside the tests.
     static let binaries = InstalledBinaries(
         in: URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path)

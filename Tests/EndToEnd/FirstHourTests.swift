@@ -214,7 +214,7 @@ struct RunningDev: Sendable {
         let lines = found.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         guard lines.count == count else {
             let printed = (try? String(contentsOfFile: output, encoding: .utf8)) ?? ""
-            throw CommandError("dev ended before it printed that: \(printed)\n\(process.logTail())")
+            throw CommandError("dev ended: \(process.logTail())\nIt printed less than \(count) \(words): \(printed)")
         }
         return lines
     }

@@ -80,6 +80,7 @@ struct SimulatedApple: Sendable {
         var status: Int?
         /// The account that the newest transaction names.
         var appAccountToken: String?
+        var transactionIds: [String]
         var orderIds: [String]
     }
 

@@ -72,7 +72,12 @@ struct EventHandlers: Sendable {
     ) async throws {
         var position = start
         var looks = 0
-        try await writer.write(ByteBuffer(string: ": storekeeper\n\n"))
+        // The place without an event: a reader whose connection ends before the first one goes on from here.
+        func write(comment: String) async throws {
+            let id = try cursor.text("\(position)", of: Self.list)
+            try await writer.write(ByteBuffer(string: ": \(comment)\nid: \(id)\n\n"))
+        }
+        try await write(comment: "storekeeper")
         // A stream outlives its key by no more than a request would. A process that is told to stop does not wait for readers:
         // they go on elsewhere with Last-Event-ID.
         while keys.isActive(request.key.id), !Task.isShuttingDownGracefully {
@@ -86,7 +91,7 @@ struct EventHandlers: Sendable {
             looks = page.events.isEmpty ? looks + 1 : 0
             if looks >= Self.looksUntilComment {
                 looks = 0
-                try await writer.write(ByteBuffer(string: ": no news\n\n"))
+                try await write(comment: "no news")
             }
             if page.events.isEmpty, !page.hasMore { try await sleep(Self.interval) }
         }

@@ -40,9 +40,7 @@ struct OfferHandlers: Sendable {
                 asked, isRuleNeeded: services.needsOfferRule, nonce: newNonce, at: now)
         }
         switch outcome {
-        case .erased:
-            throw Problem(
-                .conflict, "The account was erased; create the customer again, with a new appAccountToken.")
+        case .erased: throw Self.erased
         case .refused(let refusal):
             return APIResponse { json in
                 Self.write(refusal, to: &json)
@@ -70,6 +68,9 @@ struct OfferHandlers: Sendable {
             }
         }
     }
+
+    private static let erased = Problem(
+        .conflict, "The account was erased; create the customer again, with a new appAccountToken.")
 
     private static func write(_ refusal: OfferRefusal?, to json: inout JSONWriter) {
         json.member("allowed", refusal == nil)
@@ -137,21 +138,22 @@ struct OfferHandlers: Sendable {
         else { throw Problem(.invalidRequest, "The request names no subscription group and account.") }
         let app = CoverageStore.App(request.key.environment, try request.allowed(body["bundleId"]?.string ?? ""))
         let now = clock.now()
-        let preview = try await database.withConnection { connection in
-            try await StatePreviewStore(connection).preview(of: [], in: app, account: account, at: now)
+        let transactionId = body["transactionId"]?.string
+        let known = try await database.withConnection { connection in
+            try await OfferDecisionStore(connection).introductoryUse(
+                of: group, by: account, transactionId: transactionId, in: app, at: now)
         }
-        let used = preview.purchases.values.flatMap(\.transactions).map(\.facts).filter {
-            $0.subscriptionGroupIdentifier == group && $0.offerType == 1
-        }.min { $0.signedDate < $1.signedDate }
+        guard let known else { throw Self.erased }
+        let used = known.transactionId
         var jws: String?
-        if let productId = body["productId"]?.string, let transactionId = body["transactionId"]?.string {
+        if let productId = body["productId"]?.string, let transactionId {
             jws = try await signer(request, body).introductoryOffer(
                 productId: productId, isAllowed: used == nil, transactionId: transactionId, nonce: newId(), now: now)
         }
         return APIResponse { json in
             json.member("isEligible", used == nil)
-            json.member("isKnown", !preview.purchases.isEmpty)
-            json.member("usedByTransactionId", used?.transactionId)
+            json.member("isKnown", known.isKnown)
+            json.member("usedByTransactionId", used)
             json.member("jws", jws)
         }
     }

@@ -77,7 +77,8 @@ struct WebhookHandlers: Sendable {
         guard let selection = Self.selection(request.body?.root) else {
             throw Problem(
                 .invalidRequest,
-                "Name the changes by one of sequence, originalTransactionId, and from with to, and to after from.")
+                "Name the changes by one of sequence, originalTransactionId, and from with to, and to after from; bundleIds, events "
+                    + "and facts are for a time.")
         }
         return try await database.withConnection { connection in
             let id = try await endpoint(request, connection).id
@@ -106,11 +107,13 @@ struct WebhookHandlers: Sendable {
         let sequence = body?["sequence"]?.int64
         let purchase = body?["originalTransactionId"]?.string
         let (from, to) = (body?["from"]?.int64, body?["to"]?.int64)
+        func list(_ name: String) -> [String] { body?[name]?.elements.compactMap(\.string) ?? [] }
+        let filter = WebhookFilter(bundleIds: list("bundleIds"), events: list("events"), facts: list("facts"))
         switch (sequence, purchase, from, to) {
-        case (let sequence?, nil, nil, nil): return .one(sequence)
-        case (nil, let purchase?, nil, nil): return .purchase(purchase)
+        case (let sequence?, nil, nil, nil) where filter == WebhookFilter(): return .one(sequence)
+        case (nil, let purchase?, nil, nil) where filter == WebhookFilter(): return .purchase(purchase)
         case (nil, nil, let from?, let to?) where from < to:
-            return .time(Date(milliseconds: from)..<Date(milliseconds: to))
+            return .time(Date(milliseconds: from)..<Date(milliseconds: to), filter)
         default: return nil
         }
     }

@@ -16,7 +16,10 @@ struct Rejection: Sendable {
     let advice: String
 
     /// The names in forms of values that operations name otherwise.
-    private static let fields = ["productId": "product", "endsAt": "days", "consumptionPercentage": "percentage"]
+    private static let fields = [
+        "productId": "product", "endsAt": "days", "consumptionPercentage": "percentage", "bundleIds": "app",
+        "events": "event", "facts": "fact",
+    ]
 
     /// Nil where other values in the form would not help.
     init?(_ error: any Error, of request: ConsoleRequest) {

@@ -59,7 +59,7 @@ struct Responder: Sendable {
         }
         let asked = ConsoleRequest(
             path: "/" + segments.joined(separator: "/"), parameters: parameters, query: query, form: form,
-            identity: identity, token: identity.map(console.tokens.token) ?? "",
+            identity: identity, token: identity.map { console.tokens.token(of: $0, at: console.clock.now()) } ?? "",
             attempt: Authenticator.cookie(ProviderSignIn.cookie, in: request.headers))
         do {
             return try await route.handler(asked)
@@ -115,7 +115,9 @@ struct Responder: Sendable {
             guard request.headers[.origin] == console.origin.text else { throw rejected }
         }
         guard let identity else { return }
-        guard console.tokens.isValid(form["token"] ?? "", of: identity) else { throw rejected }
+        guard console.tokens.isValid(form["token"] ?? "", of: identity, at: console.clock.now()) else {
+            throw rejected
+        }
     }
 
     private func form(of request: Request) async throws -> [String: String] {

@@ -30,6 +30,26 @@ struct AccountScreen: Sendable {
         let form: ActionForm?
     }
 
+    /// What consumables gave in one unit, and what refunds took back.
+    struct Balance: Sendable {
+        let unit: String
+        let app: String
+        let balance: String
+        let credited: String
+        let takenBack: String
+        let transactions: String
+        let newest: Moment
+    }
+
+    /// What the customer owes by a commitment, or is told in the app.
+    struct Note: Sendable {
+        let product: String
+        let app: String
+        let what: String
+        let purchase: String
+        let address: String
+    }
+
     /// When the customer first got the app.
     struct FirstPurchase: Sendable {
         let app: String
@@ -65,6 +85,10 @@ struct AccountScreen: Sendable {
         let hasLines: Bool
         let withheld: [Line]
         let hasWithheld: Bool
+        let balances: [Balance]
+        let hasBalances: Bool
+        let notes: [Note]
+        let hasNotes: Bool
         let grants: [Grant]
         let hasGrants: Bool
         let paid: [Paid]
@@ -88,6 +112,9 @@ struct AccountScreen: Sendable {
         let apps: [(bundleId: String, names: KnownNames)]
         /// The transactions of the purchases that it may use while they give access, the newest first.
         let transactions: [ProductTransaction]
+        let balances: [CreditStore.Balance]
+        /// The purchases that it may use while they give access, with their state at the moment, no more than ``limit``.
+        let purchases: [(subscription: Subscription, state: SubscriptionState)]
         /// The operators who granted, by the subject of the grant in the audit log.
         let granters: [String: String]
 
@@ -110,6 +137,7 @@ struct AccountScreen: Sendable {
         let actions = AccountActions(console: console)
         let name = account.uuidString.lowercased()
         let paid = Self.paid(contents.transactions, environment)
+        let notes = contents.purchases.flatMap { Self.notes($0.subscription, $0.state) }
         return console.page(
             "account", "Account \(name.prefix(8))",
             Page(
@@ -121,9 +149,13 @@ struct AccountScreen: Sendable {
                 },
                 hasLines: !access.entitlements.isEmpty,
                 withheld: access.withheld.map { line in
-                    Self.line(line, why: Self.withheld(contents.view.states[line.id]), environment, now)
+                    Self.line(
+                        line, name: contents.view.products[line.id] ?? "not known",
+                        why: Self.withheld(contents.view.states[line.id]), environment, now)
                 },
                 hasWithheld: !access.withheld.isEmpty,
+                balances: contents.balances.map { Self.balance($0, now) }, hasBalances: !contents.balances.isEmpty,
+                notes: notes, hasNotes: !notes.isEmpty,
                 grants: contents.grants.map { grant in
                     Grant(
                         product: grant.productId, app: grant.bundleId, from: Moment(grant.startsAt, now: now),
@@ -179,7 +211,20 @@ struct AccountScreen: Sendable {
             json.beginObject()
             json.member("bundleId", line.bundleId)
             json.member("purchase", line.id)
+            json.member("productId", contents.view.products[line.id])
             json.member("reason", contents.view.reason(withheld: line))
+            json.endObject()
+        }
+        json.endArray()
+        json.beginArray("balances")
+        for balance in contents.balances {
+            json.beginObject()
+            json.member("bundleId", balance.bundleId)
+            json.member("unit", balance.unit)
+            json.member("balance", balance.balance)
+            json.member("credited", balance.credited)
+            json.member("takenBack", balance.takenBack)
+            json.member("transactions", balance.credits)
             json.endObject()
         }
         json.endArray()
@@ -248,8 +293,20 @@ struct AccountScreen: Sendable {
             let actions = try await OperatorActionStore(connection).actions(on: grants.map(\.subject))
                 .filter { $0.operation == GrantAccess.name }
             let granters = actions.map { ($0.subject, $0.apiKey == nil ? $0.actor : "API key \($0.actor)") }
+            let held =
+                view.access.entitlements.map(\.line).filter { $0.source == .access }
+                + view.access.withheld.filter { view.states[$0.id]?.givesAccess == false }
+            let command = EntitlementStore.command(
+                purchases: Array(Set(held.map(\.id)).sorted().suffix(Self.limit)), in: environment, at: now)
+            let rows = try await connection.pipeline([command])[0]
+            let states = try EntitlementStore.states(rows, at: now)
+            let purchases = try EntitlementStore.subscriptions(rows).compactMap { subscription in
+                states[subscription.key.originalTransactionId].map { (subscription, $0) }
+            }
             return Contents(
                 view: view, grants: grants, firstPurchases: firstPurchases, apps: apps, transactions: transactions,
+                balances: try await CreditStore(connection).balances(of: account, in: environment, bundleIds: nil),
+                purchases: purchases.sorted { $0.0.key.originalTransactionId > $1.0.key.originalTransactionId },
                 granters: Dictionary(granters) { first, _ in first })
         }
     }
@@ -262,6 +319,30 @@ struct AccountScreen: Sendable {
             product: name ?? line.productId ?? "", app: line.bundleId, until: line.until.map { Moment($0, now: now) },
             why: why, purchase: isPurchase ? line.id : nil,
             address: isPurchase ? "/purchases/\(environment.rawValue)/\(FormFields.encode(line.id))" : nil)
+    }
+
+    private static func balance(_ balance: CreditStore.Balance, _ now: Date) -> Balance {
+        Balance(
+            unit: balance.unit, app: balance.bundleId, balance: Figures.grouped(balance.balance),
+            credited: Figures.grouped(balance.credited), takenBack: Figures.grouped(balance.takenBack),
+            transactions: Figures.grouped(balance.credits), newest: Moment(balance.creditedAt, now: now))
+    }
+
+    private static func notes(_ subscription: Subscription, _ state: SubscriptionState) -> [Note] {
+        let (transaction, renewal) = (subscription.transaction, subscription.renewal)
+        // What was owed by a purchase that is over is history, and on its own page.
+        let commitment =
+            state.givesAccess || state == .billingRetry || state == .overdue
+            ? Commitment(transaction: transaction, renewal: renewal) : nil
+        let sentences =
+            (commitment.map { ["commitment: \($0.text(transaction, renewal))"] } ?? [])
+            + StoreKitMessage.due(subscription, state).map { "message in the app: \($0.sentence)" }
+        let (id, environment) = (subscription.key.originalTransactionId, subscription.key.environment.rawValue)
+        return sentences.map { sentence in
+            Note(
+                product: transaction?.productId ?? renewal?.productId ?? "not known", app: subscription.bundleId,
+                what: sentence, purchase: id, address: "/purchases/\(environment)/\(FormFields.encode(id))")
+        }
     }
 
     private static func firstPurchase(_ purchase: AccountAppStore.FirstPurchase, _ now: Date) -> FirstPurchase {
@@ -292,7 +373,8 @@ struct AccountScreen: Sendable {
             guard facts.priceMilliunits != nil || !totals.isEmpty else { return nil }
             return Paid(
                 purchase: id, address: "/purchases/\(environment.rawValue)/\(FormFields.encode(id))",
-                product: facts.productId, app: newest.bundleId, storefront: facts.storefront ?? "not told",
+                product: (facts.quantity ?? 1) > 1 ? "\(facts.quantity ?? 1) × \(facts.productId)" : facts.productId,
+                app: newest.bundleId, storefront: facts.storefront ?? "not told",
                 price: facts.priceMilliunits.map { Figures.amount($0, facts.currency ?? "") } ?? "not told",
                 total: Self.text(totals))
         }

@@ -58,6 +58,13 @@ struct CoverageScreens: Sendable {
         let address: String
     }
 
+    /// Attempts of Apple's that ended alike.
+    struct Attempts: Sendable {
+        let result: String
+        let count: String
+        let remedy: String
+    }
+
     struct Page: Sendable {
         let app: App?
         let choices: [Scope.Choice]
@@ -65,6 +72,9 @@ struct CoverageScreens: Sendable {
         /// Of the other apps, those with days that need help.
         let others: [Other]
         let hasOthers: Bool
+        /// Apple's attempts to send what it did not deliver at once to the app, or what the ledger lacked.
+        let attempts: [Attempts]
+        let hasAttempts: Bool
         let windows: [Window]
         let hasWindows: Bool
         let mayRecover: Bool
@@ -97,11 +107,12 @@ struct CoverageScreens: Sendable {
         let start = now.addingTimeInterval(Double(-Self.days) * 86_400)
         var filter = RecoveryWindowStore.Filter()
         filter.onlyWhole = true
-        let (days, coverage, windows) = try await console.database.withConnection { [filter] connection in
+        let (days, coverage, windows, bars) = try await console.database.withConnection { [filter] connection in
             (
                 try await CoverageStore(connection).days(from: start, to: now),
                 try await CoverageStore(connection).coverage(),
-                try await RecoveryWindowStore(connection).windows(filter, limit: 30)
+                try await RecoveryWindowStore(connection).windows(filter, limit: 30),
+                try await SendAttemptStore(connection).histogram(from: start, to: now)
             )
         }
         let mayRecover = request.role >= .operatorRole
@@ -113,6 +124,9 @@ struct CoverageScreens: Sendable {
         }
         // The first one that needs help, unless another is asked for.
         let scope = Scope(apps.filter { wrong[$0] != nil } + apps.filter { wrong[$0] == nil }, request)
+        let attempts = bars.filter { CoverageStore.App($0.environment, $0.bundleId) == scope.app }.map { bar in
+            Attempts(result: bar.result, count: Figures.grouped(bar.attempts), remedy: bar.remedy ?? "")
+        }
         return console.page(
             "coverage", "Coverage",
             Page(
@@ -127,7 +141,8 @@ struct CoverageScreens: Sendable {
                             + "\((wrong[app] ?? 0).counted("incomplete day"))",
                         address: "/coverage" + FormFields.query([("scope", Scope.value(app))]))
                 },
-                hasOthers: wrong.contains { $0.key != scope.app }, windows: windows.map { Self.window($0, now) },
+                hasOthers: wrong.contains { $0.key != scope.app }, attempts: attempts,
+                hasAttempts: attempts.contains { !$0.remedy.isEmpty }, windows: windows.map { Self.window($0, now) },
                 hasWindows: !windows.isEmpty,
                 mayRecover: mayRecover),
             request)

@@ -3,6 +3,7 @@ import Contracts
 import Operations
 import Signatures
 import Storage
+import Subscriptions
 
 import struct Foundation.Date
 import struct Foundation.UUID
@@ -66,8 +67,8 @@ extension NotificationScreens {
             Detail(
                 type: line.notificationType + (line.subtype.map { " \($0)" } ?? ""),
                 uuid: uuid.uuidString.lowercased(),
-                facts: Self.facts(line, masking, now)
-                    + (masking.isOn ? [] : Self.commerce(decoded)), purchase: purchase,
+                facts: Self.facts(line, attempts, masking, now)
+                    + (masking.isOn ? [] : Self.content(line, decoded)), purchase: purchase,
                 proof: original.map { proof(of: $0, now) },
                 decoded: masking.isOn
                     ? nil : decoded.map { Preformatted(text: PrettyJSON(Array($0.utf8))?.text ?? $0) },
@@ -75,8 +76,7 @@ extension NotificationScreens {
                 isHidden: masking.isOn && original != nil, isGone: original == nil,
                 attempts: attempts.map {
                     Attempt(
-                        at: Moment($0.attemptedAt, now: now), result: $0.result,
-                        remedy: SendAttemptResult(rawValue: $0.result).remedy)
+                        at: Moment($0.attemptedAt, now: now), result: $0.result, remedy: $0.remedy)
                 },
                 hasAttempts: !attempts.isEmpty,
                 command: "storekeeper events show \(uuid.uuidString.lowercased())"),
@@ -100,11 +100,16 @@ extension NotificationScreens {
             })
     }
 
-    private static func commerce(_ decoded: String?) -> [Fact] {
-        (AdvancedCommerceInfo(decoded: decoded)?.lines(nil) ?? []).map { Fact(name: "Advanced Commerce", value: $0) }
+    /// What it said, in words that may name ids.
+    private static func content(_ line: LedgerLine, _ decoded: String?) -> [Fact] {
+        let sentence = PurchaseEvent(line, decoded: decoded)?.sentence
+        return (sentence.map { [Fact(name: "says", value: $0)] } ?? [])
+            + AdvancedCommerceInfo.lines(decoded: decoded).map { Fact(name: "Advanced Commerce", value: $0) }
     }
 
-    private static func facts(_ line: LedgerLine, _ masking: Masking, _ now: Date) -> [Fact] {
+    private static func facts(
+        _ line: LedgerLine, _ attempts: [RecordedAttempt], _ masking: Masking, _ now: Date
+    ) -> [Fact] {
         func fact(_ name: String, _ value: String?) -> Fact? { value.map { Fact(name: name, value: $0) } }
         func date(_ name: String, _ date: Date?) -> Fact? {
             fact(name, date.map { Moment($0, now: now) }.map { "\($0.text), \($0.distance)" })
@@ -112,10 +117,7 @@ extension NotificationScreens {
         return [
             fact("app", line.bundleId), fact("environment", line.environment.rawValue),
             date("signed by Apple", line.signedDate), date("received", line.receivedAt),
-            fact(
-                "late",
-                line.isLate
-                    ? "by \(TimeSpan.age(line.deliverySeconds ?? 0)): an earlier attempt of Apple's failed" : nil),
+            fact("late", line.lateness(after: attempts)),
             date("recorded", line.recordedAt), fact("source", line.source),
             fact("transaction", masking.id(line.transactionId)), fact("Apple's status", line.status.map { "\($0)" }),
             fact("effect", line.hasAdvanced ? "changed the state" : "none: something newer was known"),

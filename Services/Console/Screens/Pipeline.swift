@@ -62,12 +62,13 @@ struct PipelineScreen: Sendable {
         let faults = Self.faults(rejected, report?.recovery.value, now)
         let stages = (report?.stages.value ?? []).map { stage in
             Stage(
-                name: stage.name, does: Self.does(stage.name), rate: view.rates[stage.name].map(Self.rate),
+                name: stage.name, does: ServiceKind(rawValue: Self.service(of: stage.name))?.purpose ?? "",
+                rate: view.rates[stage.name].map(Self.rate),
                 queue: Queue(
                     waiting: Figures.grouped(stage.waiting),
                     lag: stage.behindSeconds.map { TimeSpan.age($0) } ?? "0 s"), note: nil,
                 trouble: attention.first { $0.hasPrefix("\(stage.name) ") && !$0.hasPrefix("\(stage.name) (") },
-                fault: faults[stage.name] ?? faults[String(stage.name.prefix { $0 != " " })],
+                fault: faults[stage.name] ?? faults[Self.service(of: stage.name)],
                 sparkline: Sparkline(view.lags[stage.name] ?? [], "Lag of \(stage.name) in seconds"))
         }
         let receivers = report?.receivers.value ?? []
@@ -95,7 +96,7 @@ struct PipelineScreen: Sendable {
         let last = receivers.map(\.lastMinute).max()
         let rejected = receivers.reduce(0) { $0 + $1.rejected }
         return Stage(
-            name: "ingest", does: Self.does("ingest"),
+            name: "ingest", does: ServiceKind.ingest.purpose,
             rate: Self.rate(Double(receivers.reduce(0) { $0 + $1.accepted }) / 3600), queue: nil,
             note: "in the last hour; \(Figures.grouped(rejected)) requests rejected; "
                 + (last.map { "last heartbeat \(Moment($0, now: now).distance)" } ?? "no heartbeat"),
@@ -135,21 +136,12 @@ struct PipelineScreen: Sendable {
             "From webhook to state: half within \(Int(p50)) ms, 99 % within \(Int(p99)) ms, of the last \(ledger.sample) notifications."
     }
 
+    /// `verifier` of `verifier (notifications.deferred)`.
+    private static func service(of stage: String) -> String { String(stage.prefix { $0 != " " }) }
+
     /// Small rates with a digit behind the point.
     private static func rate(_ perSecond: Double) -> String {
         let tenths = Int64((perSecond * 10).rounded())
         return tenths < 100 ? "\(tenths / 10).\(tenths % 10)" : Figures.grouped(tenths / 10)
-    }
-
-    private static func does(_ name: String) -> String {
-        switch name.split(separator: " ").first {
-        case "ingest": "stores what Apple posts"
-        case "verifier": "verifies that Apple signed it"
-        case "deduplicator": "drops repetitions"
-        case "state-updater": "updates ledger, state and timeline"
-        case "recovery": "brings back what is missing"
-        case "scheduler": "compares each day with Apple's history"
-        default: ""
-        }
     }
 }

@@ -36,6 +36,8 @@ struct PurchaseScreen: Sendable {
         let received: Moment
         let source: String
         let isStale: Bool
+        /// How late it was delivered.
+        let late: String?
         let address: String
     }
 
@@ -53,6 +55,9 @@ struct PurchaseScreen: Sendable {
         let environment: String
         let account: String?
         let accountAddress: String?
+        /// What a customer asks about first: what a consumable gave, what is owed, what the app tells.
+        let first: [Fact]
+        let hasFirst: Bool
         let bar: AccessBar?
         let periods: [Period]
         let steps: [Step]
@@ -127,6 +132,7 @@ struct PurchaseScreen: Sendable {
         let (subscription, periods) = (view.subscription, view.periods)
         let masking = request.masking
         let account = lines.isEmpty ? nil : subscription.transaction?.appAccountToken
+        let first = Self.first(view)
         let odd = view.anomalies.map(\.sentence) + view.gaps.map(\.sentence)
         return console.page(
             "purchase", "Purchase \(masking.id(key.originalTransactionId))",
@@ -135,7 +141,7 @@ struct PurchaseScreen: Sendable {
                 id: masking.id(key.originalTransactionId),
                 app: subscription.bundleId, environment: key.environment.rawValue, account: masking.id(account),
                 accountAddress: masking.account(account.flatMap { UUID(uuidString: $0) }, in: key.environment),
-                bar: AccessBar(periods, at: now),
+                first: first, hasFirst: !first.isEmpty, bar: AccessBar(periods, at: now),
                 periods: periods.reversed().map { Self.period($0, masking, now) },
                 steps: timeline.prefix(Self.limit).reversed().map { Self.step($0, periods, masking, now) },
                 notifications: lines.prefix(Self.limit).reversed().map { Self.notification($0, now) },
@@ -181,7 +187,17 @@ struct PurchaseScreen: Sendable {
         Notification(
             type: line.notificationType, subtype: line.subtype, signed: line.signedDate.map { Moment($0, now: now) },
             received: Moment(line.receivedAt, now: now), source: line.source, isStale: !line.hasAdvanced,
+            late: line.isLate ? TimeSpan.age(line.deliverySeconds ?? 0) : nil,
             address: "/notifications/\(line.notificationUUID.uuidString.lowercased())")
+    }
+
+    private static func first(_ view: PurchaseView) -> [Fact] {
+        let (transaction, renewal) = (view.subscription.transaction, view.subscription.renewal)
+        let commitment = Commitment(transaction: transaction, renewal: renewal).map { $0.text(transaction, renewal) }
+        return view.consumables.credits.map { Fact(name: "bought", value: $0) }
+            + view.consumables.balances.map { Fact(name: "balance of the account", value: $0) }
+            + (commitment.map { [Fact(name: "commitment", value: $0)] } ?? [])
+            + view.messages.map { Fact(name: "message in the app", value: $0.sentence) }
     }
 
     private static func facts(_ view: PurchaseView, _ masking: Masking, _ now: Date) -> [Fact] {
@@ -193,20 +209,17 @@ struct PurchaseScreen: Sendable {
             fact("product", transaction?.productId), fact("kind", transaction?.productType),
             fact("Apple's status", subscription.status.map { Words.status($0) }),
             fact("current transaction", masking.id(transaction?.transactionId)),
+            fact("quantity", transaction?.quantity.flatMap { $0 == 1 ? nil : "\($0)" }),
+            fact("refunded seats", transaction?.revokedSeatQuantity.map { "\($0)" }),
             date("bought", transaction?.purchaseDate), date("paid until", transaction?.expiresDate),
             date("refunded or revoked", transaction?.revocationDate),
+            fact("refunded share", transaction?.revocationPercentage.map { Self.percent($0) }),
             fact("ownership", transaction?.ownership.map { Words.ownership($0) }),
-            fact("offer", transaction?.offerIdentifier), fact("storefront", transaction?.storefront),
+            fact("offer", transaction.flatMap { Words.offer($0) }), fact("storefront", transaction?.storefront),
             fact(
                 "price", transaction?.priceMilliunits.map { Figures.amount($0, transaction?.currency ?? "") }),
-            fact(
-                "commitment",
-                Commitment(transaction: transaction, renewal: renewal).map { $0.text(transaction, renewal) }),
             fact("prices", view.prices.text),
             fact("paid", view.paid.isEmpty ? nil : view.paid.map(\.text).joined(separator: "; ")),
-            fact(
-                "messages in the app",
-                view.messages.isEmpty ? nil : view.messages.map(\.sentence).joined(separator: "; ")),
             fact("unpaid time", Self.unpaid(view, now)),
             fact("auto-renew", renewal?.autoRenewStatus.map { $0 ? "on" : "off" }),
             fact("next product", renewal?.autoRenewProductId), date("renews next", renewal?.renewalDate),
@@ -215,6 +228,9 @@ struct PurchaseScreen: Sendable {
             fact("Apple's id of the customer", masking.id(transaction?.appTransactionId)),
         ].compactMap { $0 }
     }
+
+    /// - Parameter share: in thousandths of a percent.
+    private static func percent(_ share: Int64) -> String { "\(Double(share) / 1000) %".replacing(".0 %", with: " %") }
 
     private static func unpaid(_ view: PurchaseView, _ now: Date) -> String? {
         guard !view.unpaidSpans.isEmpty else { return nil }

@@ -43,20 +43,28 @@ struct RefundScreen: Sendable {
     /// `GET /refunds/{environment}/{id}`
     func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let (now, key) = (console.clock.now(), try Self.key(request))
-        let (entry, answers, preview) = try await console.database.withConnection { connection in
+        let (entry, answers, preview, bought) = try await console.database.withConnection { connection in
             let pages = RefundRequestPages(connection)
             guard let entry = try await pages.find(key, at: now) else {
                 throw Fault.notFound("No refund of such a transaction was requested.")
             }
-            return (entry, try await pages.answers(key), try await pages.previews([entry], at: now)[key])
+            let transaction = try await PurchasePages(connection).transaction(key.transactionId, in: key.environment)
+            return (
+                entry, try await pages.answers(key), try await pages.previews([entry], at: now)[key],
+                try await ConsumableView(
+                    (transaction?.version.facts).map { [$0] } ?? [], in: key.environment, on: connection)
+            )
         }
         let facts: [(String, String?)] = [
             ("app", "\(entry.bundleId) \(key.environment.rawValue)"), ("product", entry.productId),
-            ("price", entry.price), ("requested", Moment(entry.requestedAt, now: now).text), ("reason", entry.reason),
+            ("price", entry.price),
+            ("bought", bought.credits.first), ("requested", Moment(entry.requestedAt, now: now).text),
+            ("reason", entry.reason),
             ("answer until", Moment(entry.deadline, now: now).text),
             ("Apple", entry.outcome.map { "\($0), \(entry.outcomeAt.map { Moment($0, now: now).text } ?? "")" }),
             ("the policy would tell", preview?.text),
         ]
+        let balances = bought.balances.map { Fact(name: "balance of the account", value: $0) }
         return console.page(
             "refund", "Refund request",
             Page(
@@ -64,7 +72,7 @@ struct RefundScreen: Sendable {
                 purchaseAddress:
                     "/purchases/\(key.environment.rawValue)/\(FormFields.encode(entry.originalTransactionId))",
                 sentence: Self.sentence(entry, now),
-                facts: facts.compactMap { name, value in value.map { Fact(name: name, value: $0) } },
+                facts: facts.compactMap { name, value in value.map { Fact(name: name, value: $0) } } + balances,
                 decisions: answers.map { Self.decision($0, now) },
                 form: Self.mayAnswer(entry, now) ? Self.form(key, request) : nil,
                 command:

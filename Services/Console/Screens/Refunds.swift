@@ -114,7 +114,7 @@ struct RefundScreens: Sendable {
                 },
                 heading: state.map { "Requests that are \($0.rawValue)" } ?? "All requests, the newest first",
                 states: Self.states(state), rows: shown.map { Row($0, masking, now) },
-                older: last.map { Self.older($0, state, masking) } ?? nil,
+                older: last.map { Self.older($0, state, masking) },
                 outcomes: outcomes.map(Self.outcome), hasOutcomes: !outcomes.isEmpty,
                 outcomesOf: scope.app.map { "\($0.bundleId) in \($0.environment.rawValue)" } ?? "",
                 choices: scope.choices, hasChoices: scope.choices.count > 1,
@@ -129,23 +129,23 @@ struct RefundScreens: Sendable {
             }
     }
 
-    /// A link names a transaction, which a viewer does not see.
+    /// A link names a transaction, which a viewer does not see: a viewer's one begins again with the requests of the same
+    /// millisecond.
     private static func older(
         _ last: RefundRequestPages.Position, _ state: RefundState?, _ masking: Masking
-    ) -> String? {
-        guard !masking.isOn else { return nil }
+    ) -> String {
+        let before = last.requestedAt.milliseconds
         return "/refunds"
             + FormFields.query([
-                ("state", state?.rawValue), ("before", "\(last.requestedAt.milliseconds)"),
-                ("after", last.transactionId),
+                ("state", state?.rawValue), ("before", "\(masking.isOn ? before + 1 : before)"),
+                ("after", masking.isOn ? nil : last.transactionId),
             ])
     }
 
     private static func position(_ request: ConsoleRequest) -> (requestedAt: Date, transactionId: String)? {
-        guard let before = request.text("before").flatMap({ Int64($0) }), let id = request.text("after"),
-            (0...Int64(1) << 50).contains(before)
+        guard let before = request.text("before").flatMap({ Int64($0) }), (0...Int64(1) << 50).contains(before)
         else { return nil }
-        return (Date(milliseconds: before), id)
+        return (Date(milliseconds: before), request.text("after") ?? "")
     }
 
     private static func outcome(_ outcome: RefundOutcomeStore.Outcome) -> Outcome {

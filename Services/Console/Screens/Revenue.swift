@@ -33,7 +33,7 @@ struct RevenueScreen: Sendable {
     struct Cell: Sendable {
         let text: String
         let isNumber: Bool
-        /// The purchases behind the row.
+        /// The purchases behind it.
         var address: String?
     }
 
@@ -129,6 +129,8 @@ struct RevenueScreen: Sendable {
             // Kept for the other reports, also while a report that has no such amounts is shown.
             ("currency", request.text("currency")),
         ])
+        // Rows of the same purchases, as those of a cohort, have one link.
+        var linked: Set<String> = []
         return console.page(
             "revenue-report", Self.title(name),
             Page(
@@ -150,11 +152,14 @@ struct RevenueScreen: Sendable {
                 charted: series.flatMap { $0.isOneOfSeveral ? $0.cell : nil },
                 columns: columns.enumerated().map { Cell(text: Self.heading($1), isNumber: $0 >= texts) },
                 rows: rows.suffix(Self.shownRows).map { row in
-                    let address = RevenuePurchases.address(
-                        row, of: name, in: scope, convertedTo: answer?.conversion?.currency)
+                    let converted = answer?.conversion?.currency
                     return Line(
-                        cells: row.texts.enumerated().map {
-                            Cell(text: $1, isNumber: $0 >= texts, address: $0 == 0 ? address : nil)
+                        cells: zip(columns, row.texts).enumerated().map { place, cell in
+                            let address = RevenuePurchases.address(
+                                of: cell.0, in: row, of: name, scope: scope, convertedTo: converted)
+                            return Cell(
+                                text: cell.1, isNumber: place >= texts,
+                                address: address.flatMap { linked.insert($0).inserted ? $0 : nil })
                         },
                         isOpen: !row.isComplete)
                 },
@@ -210,7 +215,9 @@ struct RevenueScreen: Sendable {
             ? "There are no rates in \(conversion.currency) for this time."
             : "In \(conversion.currency) by rates of \(sources)."
         let left = currencies.map { $0.isEmpty ? "unknown" : $0 }.joined(separator: ", ")
-        return left.isEmpty ? rates : rates + " Without a rate, and not added to it: \(left)."
+        guard !left.isEmpty else { return rates }
+        let load = sources.isEmpty ? " Load rates with storekeeper insight rates load." : ""
+        return rates + " Without a rate, and not added to it: \(left).\(load)"
     }
 
     private static func chart(_ name: FigureReport.Name, _ series: RevenueSeries) -> Chart? {

@@ -41,7 +41,8 @@ struct RevenueNumbers: Sendable {
             if name == .churn { asked.dimensions = [] }
             answers[name] = Answer(query: asked, report: try await FigureReportStore(connection).report(asked))
         }
-        return RevenueNumbers(answers, query, in: reporting)
+        let grace = try await FigureReportStore(connection).grace(in: app.environment, of: app.bundleId, at: now)
+        return RevenueNumbers(answers, grace, query, in: reporting)
     }
 
     private struct Answer {
@@ -49,7 +50,10 @@ struct RevenueNumbers: Sendable {
         let report: FigureReport
     }
 
-    private init(_ answers: [FigureReport.Name: Answer], _ query: String, in reporting: String?) {
+    private init(
+        _ answers: [FigureReport.Name: Answer], _ grace: [FigureReportStore.Grace], _ query: String,
+        in reporting: String?
+    ) {
         asOf = answers[.mrr]?.report.asOf
         // Sums of a part of all purchases would be read as figures.
         let known = asOf != nil ? answers : [:]
@@ -59,7 +63,7 @@ struct RevenueNumbers: Sendable {
         let left = Set(known.values.flatMap(\.report.unconvertedCurrencies)).sorted()
         conversion = known[.mrr]?.report.conversion.map { RevenueScreen.sentence($0, without: left) }
         func figure(
-            _ label: String, _ name: FigureReport.Name, _ note: String, isLevel: Bool = false,
+            _ label: String, _ name: FigureReport.Name, _ note: String, isLevel: Bool = false, beside: String = "",
             _ value: ([FigureReport.Row]) -> FigureReport.Value
         ) -> Figure {
             let spans = known[name]?.query.spans ?? []
@@ -74,7 +78,7 @@ struct RevenueNumbers: Sendable {
                 note: last < 1
                     ? note
                     : isLevel
-                        ? "\(note); \(text(last - 1)) at the end of \(month(last - 1))"
+                        ? "\(note); \(text(last - 1)) at the end of \(month(last - 1))\(beside)"
                         : "\(note) \(month(last)) so far; \(text(last - 1)) \(note) \(month(last - 1))",
                 address: "/revenue/\(name.rawValue)" + query,
                 sparkline: Sparkline(numbers, "\(label) by month") { number in
@@ -91,12 +95,22 @@ struct RevenueNumbers: Sendable {
         }
         figures = [
             figure("Paying purchases", .mrr, "now", isLevel: true) { .count(total($0, "purchases")) },
-            figure("Monthly revenue", .mrr, "now", isLevel: true) { .amount(amount($0, "amount")) },
+            figure("Monthly revenue", .mrr, "now", isLevel: true, beside: Self.text(grace)) {
+                .amount(amount($0, "amount"))
+            },
             figure("Net movement", .movements, "in") { .amount(amount($0, "endAmount") - amount($0, "startAmount")) },
             figure("Customers who left", .churn, "in") { $0.first?["customerChurn"] ?? .share(nil) },
             figure("Trials that were paid", .trials, "begun in") { $0.first?["conversion"] ?? .share(nil) },
             figure("Refunded", .revenue, "in") { .amount(amount($0, "refunded")) },
         ]
+    }
+
+    /// What waits for a charge that failed, each in its own currency; empty where nothing does.
+    private static func text(_ grace: [FigureReportStore.Grace]) -> String {
+        guard !grace.isEmpty else { return "" }
+        let amounts = grace.map { Figures.amount($0.amount, $0.currency) }.joined(separator: ", ")
+        let purchases = Int(clamping: grace.reduce(0) { $0 + $1.purchases })
+        return "; not counted: \(amounts) of \(purchases.counted("purchase")) in a grace period now"
     }
 
     /// The currency of the newest row that has most.

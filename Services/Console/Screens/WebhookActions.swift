@@ -1,12 +1,14 @@
 import Operations
 import Storage
+import WebhookDelivery
 
 import struct Foundation.Date
 import struct Foundation.UUID
 
 /// What operators do with an endpoint of webhooks. The secret is shown by the command line alone: the console has no key file.
 struct WebhookActions: Sendable {
-    private static let rule = "one of: a sequence, a purchase, and the times from and to"
+    private static let rule =
+        "one of: a sequence, a purchase, and the times from and to, of which an app, an event and a fact take some"
 
     let console: Console
 
@@ -39,7 +41,7 @@ struct WebhookActions: Sendable {
             if console.mustConfirm(operation.plan, request) {
                 var hidden: [(String, String)] = []
                 // What is applied between the count and the replay is not part of it.
-                if case .time(let range) = selection { hidden = [("to", range.upperBound.text)] }
+                if case .time(let range, _) = selection { hidden = [("to", range.upperBound.text)] }
                 return console.page(of: operation.plan, request, confirming: hidden)
             }
             guard operation.plan.isEffective else {
@@ -75,7 +77,10 @@ struct WebhookActions: Sendable {
         }
         let (sequence, purchase, from, to) = (text("sequence"), text("purchase"), text("from"), text("to"))
         let given = [sequence != nil, purchase != nil, from != nil].count { $0 }
-        guard given == 1, to == nil || from != nil else {
+        let filter = WebhookFilter(
+            bundleIds: [text("app")].compactMap(\.self), events: [text("event")].compactMap(\.self),
+            facts: [text("fact")].compactMap(\.self))
+        guard given == 1, from != nil || to == nil && filter == WebhookFilter() else {
             throw Fault(422, "Nothing was done: the changes are not named.", "Give \(rule).")
         }
         if let purchase { return .purchase(purchase) }
@@ -93,7 +98,7 @@ struct WebhookActions: Sendable {
                 422, "Nothing was done: the times are none, still to come, or in the wrong order.",
                 "Give them as 2026-03-01 or 2026-03-01T12:00:00Z.", field: "from")
         }
-        return .time(start..<min(end, last))
+        return .time(start..<min(end, last), filter)
     }
 
     // MARK: Forms
@@ -130,6 +135,9 @@ struct WebhookActions: Sendable {
                 inputs: [
                     ("sequence", "Sequence", "Of one change."), ("purchase", "Purchase", "All changes of it."),
                     ("from", "From", "2026-03-01 or 2026-03-01T12:00:00Z."), ("to", "To", "Empty: until now."),
+                    ("app", "App", "Bundle id. Empty: all."),
+                    ("event", "Event", "EXPIRED or EXPIRED/VOLUNTARY. Empty: all."),
+                    ("fact", "Fact", "Such as accessUntil. Empty: all."),
                 ].map { name, label, hint in
                     ActionForm.Input(
                         id: "replay-\(name)", name: name, label: label, type: "text", value: "", hint: hint,

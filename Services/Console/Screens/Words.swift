@@ -54,7 +54,7 @@ enum Words {
         case .expired: expiry(subscription)
         case .revoked: revocation(subscription)
         case .upgraded: "another purchase replaced it, which is not known yet"
-        case .consumed: "it was bought once and used up"
+        case .consumed: "a consumable gives no access; what it gave is a credit"
         case .unknown: "no transaction is known that would tell"
         }
     }
@@ -109,6 +109,21 @@ enum Words {
         case "ASSIGNED": "an assigned seat"
         default: ownership
         }
+    }
+
+    /// The offer of a transaction; nil without one. An introductory offer has no id.
+    static func offer(_ transaction: TransactionFacts) -> String? {
+        guard transaction.offerType != nil || transaction.offerIdentifier != nil else { return nil }
+        let kind =
+            switch transaction.offerType {
+            case 1: "introductory"
+            case 2: "promotional"
+            case 3: "offer code"
+            case 4: "win-back"
+            default: "of a kind not known here"
+            }
+        return kind + (transaction.offerIdentifier.map { ": \($0)" } ?? "")
+            + (transaction.offerDiscountType == "FREE_TRIAL" ? ", free trial" : "")
     }
 
     /// An event of the timeline.

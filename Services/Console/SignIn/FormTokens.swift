@@ -6,15 +6,21 @@ import Signatures
 import Storage
 import Synchronization
 
-/// The tokens of forms: another site cannot know them. Made from a secret that all instances share.
+import struct Foundation.Date
+
+/// The tokens of forms: another site cannot know them. Made from a secret that all instances share. A token of a
+/// session ends with it; that of a person whom a proxy signed in, after one to two times as long as a session lasts.
 final class FormTokens: Service {
     private let authentication = Mutex<MessageAuthentication?>(nil)
     private let database: ConnectionPool
     private let isRead: ReadinessCheck
+    /// In seconds.
+    private let session: Double
     private let logger: Logger
 
-    init(database: ConnectionPool, isRead: ReadinessCheck, logger: Logger) {
+    init(database: ConnectionPool, session: Duration, isRead: ReadinessCheck, logger: Logger) {
         self.database = database
+        self.session = max(session / .seconds(1), 1)
         self.isRead = isRead
         self.logger = logger
     }
@@ -37,18 +43,22 @@ final class FormTokens: Service {
     }
 
     /// Empty until the secret was read: such a form is rejected.
-    func token(of identity: Identity) -> String {
+    func token(of identity: Identity, at now: Date) -> String {
         guard let authentication = authentication.withLock({ $0 }) else { return "" }
         var text: [UInt8] = []
-        text += Base64.encode(authentication.code(of: Self.pieces(identity))[...], .url)
+        text += Base64.encode(authentication.code(of: Self.pieces(identity, period(at: now)))[...], .url)
         return String(decoding: text, as: UTF8.self)
     }
 
-    func isValid(_ token: String, of identity: Identity) -> Bool {
+    func isValid(_ token: String, of identity: Identity, at now: Date) -> Bool {
         guard let authentication = authentication.withLock({ $0 }),
             let code = Base64.decode(Array(token.utf8)[...], .url)
         else { return false }
-        return authentication.isValid(code, of: Self.pieces(identity))
+        let period = period(at: now)
+        // The clock of the instance that made it may be ahead.
+        return [period, period - 1, period + 1].contains {
+            authentication.isValid(code, of: Self.pieces(identity, $0))
+        }
     }
 
     /// What one sign-in by the provider sends and expects, made from the secret of the browser.
@@ -59,8 +69,10 @@ final class FormTokens: Service {
         return Attempt(secret: secret, key: authentication)
     }
 
-    private static func pieces(_ identity: Identity) -> [ArraySlice<UInt8>] {
-        let kind = identity.session == nil ? "proxy:\(identity.name)" : "session:"
+    private func period(at now: Date) -> Int { Int(now.timeIntervalSince1970 / session) }
+
+    private static func pieces(_ identity: Identity, _ period: Int) -> [ArraySlice<UInt8>] {
+        let kind = identity.session == nil ? "proxy:\(period):\(identity.name)" : "session:"
         return [Array(kind.utf8)[...], (identity.session ?? [])[...]]
     }
 }

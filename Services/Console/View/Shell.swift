@@ -33,8 +33,8 @@ struct Shell: Sendable {
     private static let screens = [
         ("Overview", "/", "o"), ("Notifications", "/notifications", "n"), ("Dead letters", "/dead-letters", "d"),
         ("Coverage", "/coverage", "c"), ("Pipeline", "/pipeline", "p"), ("Webhooks", "/webhooks", "w"),
-        ("Refund requests", "/refunds", "r"), ("Revenue", "/revenue", "m"), ("Insight", "/insight", "i"),
-        ("Compare", "/compare", "x"), ("Audit", "/audit", "a"),
+        ("Refund requests", "/refunds", "r"), ("Offers", "/offers", "f"), ("Revenue", "/revenue", "m"),
+        ("Insight", "/insight", "i"), ("Compare", "/compare", "x"), ("Audit", "/audit", "a"),
     ]
 
     init(title: String, request: ConsoleRequest? = nil, done: String? = nil, now: Date) {

@@ -3,7 +3,6 @@ import Mustache
 
 /// The templates and assets, embedded in the binary.
 struct Templates: Sendable {
-    /// The texts by name.
     static let sources: [(name: String, text: [UInt8])] = [
         ("layout", PackageResources.layout_mustache), ("form", PackageResources.form_mustache),
         ("moment", PackageResources.moment_mustache), ("fault", PackageResources.fault_mustache),
@@ -24,6 +23,7 @@ struct Templates: Sendable {
         ("erasure", PackageResources.erasure_mustache), ("plan", PackageResources.plan_mustache),
         ("webhooks", PackageResources.webhooks_mustache), ("webhook", PackageResources.webhook_mustache),
         ("refunds", PackageResources.refunds_mustache), ("refund", PackageResources.refund_mustache),
+        ("offers", PackageResources.offers_mustache),
         ("chart-table", PackageResources.chart_table_mustache),
         ("compare", PackageResources.compare_mustache),
         ("compare-differences", PackageResources.compare_differences_mustache),

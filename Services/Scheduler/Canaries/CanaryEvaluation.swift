@@ -1,4 +1,4 @@
-import AppStore
+import ServerAPI
 import Storage
 
 import struct Foundation.Date

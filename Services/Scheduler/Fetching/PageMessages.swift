@@ -1,5 +1,5 @@
-import AppStore
 import Contracts
+import ServerAPI
 import Storage
 
 import struct Foundation.Date

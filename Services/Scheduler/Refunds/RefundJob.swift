@@ -84,7 +84,7 @@ struct RefundJob: Sendable {
     private func send(_ sending: RefundDecisionStore.Sending, _ pauses: AppPauses) async throws {
         let app = CoverageStore.App(sending.key.environment, sending.bundleId)
         let result: RefundDecisionStore.Result
-        if let until = await pauses.end(of: app) {
+        if let until = await pauses.end(of: app, at: now()) {
             result = .again(until)
         } else if let client = clients[app] {
             result = try await attempt(sending, client, pauses)
@@ -154,10 +154,12 @@ struct RefundJob: Sendable {
 }
 
 /// The apps for which Apple takes nothing in this turn: their other answers wait too, so that those of the other apps do not.
-private actor AppPauses {
+actor AppPauses {
     private var ends: [CoverageStore.App: Date] = [:]
 
     func pause(_ app: CoverageStore.App, until end: Date) { ends[app] = max(end, ends[app] ?? end) }
 
-    func end(of app: CoverageStore.App) -> Date? { ends[app] }
+    /// Nil where none lasts: an answer that waited for one that is over would be due again at once, and be taken again and again
+    /// without being sent.
+    func end(of app: CoverageStore.App, at now: Date) -> Date? { ends[app].flatMap { $0 > now ? $0 : nil } }
 }

@@ -1,4 +1,3 @@
-import AppStore
 import ArgumentParser
 import Commands
 import Foundation
@@ -39,7 +38,6 @@ struct TestNotification: Subcommand {
     }
 }
 
-/// The progress of a test notification.
 struct TestNotificationProgress: Sendable, Encodable {
     /// One delivery attempt of Apple.
     struct Attempt: Sendable, Encodable, Equatable {
@@ -108,7 +106,8 @@ extension TestNotificationProgress {
                     let before = course
                     course.note(try await client.testNotificationStatus(course.token))
                     if course.attempts != before.attempts, let last = course.attempts.last {
-                        say("Apple sent \(course.notificationUUID ?? "it"): \(last.result)")
+                        let remedy = SendAttemptResult(rawValue: last.result).remedy.map { ": \($0)" } ?? ""
+                        say("Apple sent \(course.notificationUUID ?? "it"): \(last.result)\(remedy)")
                     }
                 } catch let error as APIError where error.code == .testNotificationNotFound {}
             }

@@ -14,8 +14,10 @@ struct BackfillRun: Sendable {
         var signedObjects = 0
         /// Failed customers by original transaction id, with the reason.
         var rejected: [String: String] = [:]
-        /// The account that the newest transaction of a purchase names, by original transaction id.
+        /// The account that the newest transaction of a purchase names, by the id that Apple was asked about.
         var accounts: [String: UUID] = [:]
+        /// The original transaction ids of those asked about that are ids of other transactions of a purchase.
+        var originals: [String: String] = [:]
     }
 
     let client: AppStoreServerAPI
@@ -24,9 +26,12 @@ struct BackfillRun: Sendable {
     let journal: BackfillJournal
     let parallel: Int
     let now: @Sendable () -> Date
+    /// Is called with an id of ``Counts/originals`` before the id counts as done: a killed run would not learn it again.
+    var found: @Sendable (_ id: String, _ original: String) async throws -> Void = { _, _ in }
 
     private struct Customer: Sendable {
         var id: String
+        var original: String?
         var appAccountToken: UUID?
         var outcome: Result<Int, Rejected>
     }
@@ -53,6 +58,7 @@ struct BackfillRun: Sendable {
                 if let id = waiting.next() { group.addTask { try await self.customer(id) } }
                 tally.customers += 1
                 tally.accounts[customer.id] = customer.appAccountToken
+                tally.originals[customer.id] = customer.original
                 switch customer.outcome {
                 case .success(let count): tally.signedObjects += count
                 case .failure(let rejected): tally.rejected[customer.id] = rejected.reason
@@ -91,9 +97,12 @@ struct BackfillRun: Sendable {
             if let rejection = history.rejections.first {
                 return Customer(id: id, outcome: .failure(Rejected(reason: "verification failed: \(rejection)")))
             }
+            let original = history.original(of: id)
+            if let original { try await found(id, original) }
             try journal.note(id)
             return Customer(
-                id: id, appAccountToken: history.account(of: id), outcome: .success(history.signed.count))
+                id: id, original: original, appAccountToken: history.account(of: original ?? id),
+                outcome: .success(history.signed.count))
         } catch let error as KafkaError {
             let end = error.hint == nil ? "." : ""
             throw CommandError(
@@ -140,6 +149,12 @@ struct BackfillRun: Sendable {
                 (one.signedDate ?? .distantPast) < (other.signedDate ?? .distantPast)
             }
             return newest?.appAccountToken.flatMap { UUID(uuidString: $0) }
+        }
+
+        /// The purchase of another transaction than its first; nil for the id of a purchase.
+        func original(of id: String) -> String? {
+            guard !transactions.contains(where: { $0.purchaseId == id }) else { return nil }
+            return transactions.first { $0.transactionId == id }?.purchaseId
         }
 
         mutating func add<Value>(_ item: SignedItem<Value>, _ status: AnsweredStatus? = nil) {

@@ -65,6 +65,8 @@ final class CompareContents {
     private(set) var faults: [Fault] = []
     /// Purchases of the App Store that the file names.
     private(set) var purchases: Set<UInt64> = []
+    /// The customers of Adapty's own ids, by the digests of these.
+    private var names: [UInt64: String] = [:]
 
     /// A line that cannot be used, and why.
     struct Fault: Encodable, Sendable {
@@ -77,6 +79,7 @@ final class CompareContents {
     /// - Throws: as ``ImportFile/read(begin:each:)``.
     init(_ file: CompareFile, columns: ImportColumns?, reader: ImportReader, progress: (Int) -> Void) throws {
         buckets = try CustomerBuckets()
+        if file.shape == .adapty { try readNames(file, reader) }
         for path in file.paths {
             try ImportFile(pieces: FilePieces(path: path), columns: columns).read { shape in
                 guard shape == file.shape else { throw CommandError("\(path.escaped) is of another kind than it was") }
@@ -93,6 +96,20 @@ final class CompareContents {
         }
     }
 
+    /// Adapty's own ids of customers for whom another event has the developer's, as ``ImportList`` joins them: an app may sell before it
+    /// knows the customer. Read first, because that event may stand anywhere.
+    private func readNames(_ file: CompareFile, _ reader: ImportReader) throws {
+        for path in file.paths {
+            try ImportFile(pieces: FilePieces(path: path)).read { _ in
+            } each: { content, _ in
+                guard case .record(let record) = content, let own = record["profile_id"],
+                    let name = try? reader.customerId(record["customer_user_id"])
+                else { return }
+                names[own.digest] = names[own.digest] ?? name
+            }
+        }
+    }
+
     private func add(_ entry: AccessEntry, _ path: String, _ line: Int) throws {
         switch entry {
         case .fault(let reason):
@@ -101,9 +118,10 @@ final class CompareContents {
             return
         case .skipped(let skip): counts.skipped[skip.rawValue, default: 0] += 1
         case .records(let customer, let aliases, let records):
+            let name = aliases.isEmpty ? names[customer.digest] : nil
             for record in records {
                 if let purchase = record.purchase { purchases.insert(Self.key(purchase)) }
-                try buckets.add(record, of: customer, aliases: aliases)
+                try buckets.add(record, of: name ?? customer, aliases: name == nil ? aliases : [customer])
             }
         }
         counts.records += 1

@@ -18,14 +18,7 @@ struct CompareList: Subcommand {
               storekeeper compare list --app com.example.app --day 2026-11-20 --limit 1000 --json
             """)
 
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var output: OutputOptions
-
-    @Option(help: "Bundle id of the app.")
-    var app: String
-
-    @Option(help: "Environment of the App Store (default: Production).")
-    var environment = StoreEnvironment.production
+    @OptionGroup var options: AppOptions
 
     @Option(help: "Day, in UTC, of the moment of the file: \(TimeArgument.help) (default: the newest comparison).")
     var day: TimeArgument?
@@ -36,7 +29,7 @@ struct CompareList: Subcommand {
     @OptionGroup var limits: LimitOptions
 
     func run(in context: CommandContext) async throws {
-        let store = ComparisonStore(try database.connection(for: "compare", in: context))
+        let store = ComparisonStore(try options.database.connection(for: "compare", in: context))
         let now = context.now()
         let range: Range<Date>
         if let day {
@@ -45,15 +38,16 @@ struct CompareList: Subcommand {
         } else {
             range = Date(timeIntervalSince1970: 0)..<now.addingTimeInterval(86_400)
         }
-        guard let comparison = try await store.finished(of: app, in: environment, within: range).last else {
+        guard let comparison = try await store.finished(of: options.app, in: options.environment, within: range).last
+        else {
             throw CommandError(
-                "no comparison of \(app.escaped) in \(environment.rawValue) is stored: storekeeper compare FILE makes one"
-            )
+                "no comparison of \(options.app.escaped) in \(options.environment.rawValue) is stored: "
+                    + "storekeeper compare FILE makes one")
         }
-        if !output.json {
+        if !options.output.json {
             context.print("\(comparison.source) of \(comparison.takenAt.text):")
         }
-        try output.list(
+        try options.output.list(
             try await store.differences(of: comparison.id, cause: cause, limit: limits.limit).map(Row.init),
             none: "No differences.", in: context)
     }

@@ -11,7 +11,7 @@ struct CompareReport: Subcommand {
         commandName: "report", abstract: "Report whether the last days were the same.",
         discussion: """
             Of each of the last days before today, in UTC: the newest comparison, its differences, and whether the day is \
-            complete by coverage.
+            complete by coverage. Where that is so of all, the steps of the cut-over are printed.
 
             Exit codes: 0 on each day every customer with access on either side was compared, nothing is unexplained, and the \
             day is complete; 1 not so: the report says what is missing.
@@ -19,14 +19,7 @@ struct CompareReport: Subcommand {
             Example: storekeeper compare report --app com.example.app --days 14
             """)
 
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var output: OutputOptions
-
-    @Option(help: "Bundle id of the app.")
-    var app: String
-
-    @Option(help: "Environment of the App Store (default: Production).")
-    var environment = StoreEnvironment.production
+    @OptionGroup var options: AppOptions
 
     @Option(help: "Number of days, 1 to 90.")
     var days = 14
@@ -37,20 +30,25 @@ struct CompareReport: Subcommand {
     func validate() throws { try asUsage { try ComparisonReport.days.check(days) } }
 
     func run(in context: CommandContext) async throws {
-        let connection = try database.connection(for: "compare", in: context)
-        try await KnownAppsWarning(connection: connection).warn(about: app, in: context)
+        let connection = try options.database.connection(for: "compare", in: context)
+        try await KnownAppsWarning(connection: connection).warn(about: options.app, in: context)
         let report = try await ComparisonReport(
-            ofLast: days, app, in: environment, source: source, at: context.now(), on: connection)
-        if output.json {
-            try output.print(json: Printed(report), in: context)
+            ofLast: days, options.app, in: options.environment, source: source, at: context.now(), on: connection)
+        if options.output.json {
+            try options.output.print(json: Printed(report), in: context)
         } else {
-            try output.list(report.days.map(Row.init), none: "", in: context)
+            try options.output.list(report.days.map(Row.init), none: "", in: context)
             let missing = report.days.filter { !$0.problems.isEmpty }
             for day in missing { context.print("\(day.day.day): \(day.problems.joined(separator: "; ")).") }
             context.print(
                 report.isPassed
                     ? "Every customer with access was compared on each of \(days.counted("day")), and nothing is unexplained."
                     : "\(missing.count) of \(days.counted("day")) do not count.")
+            if report.isPassed {
+                CutOver(app: options.app, environment: options.environment, source: report.source).lines.forEach {
+                    context.print($0.escaped)
+                }
+            }
         }
         guard report.isPassed else { throw Exit.failed.code }
     }

@@ -35,7 +35,6 @@ final class CustomerBuckets {
         )
     }
 
-    /// Adds a record of a customer.
     func add(_ record: IncumbentRecord, of customer: String, aliases: [String]) throws {
         let bucket = Int(customer.digest % UInt64(Self.count))
         var writer = SpillWriter()

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Commands
 import Foundation
-import TimeLimits
+import HTTPLimits
 
 /// `storekeeper doctor`: what is missing between Apple and this deployment.
 struct Doctor: Subcommand {

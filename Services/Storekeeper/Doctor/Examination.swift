@@ -127,7 +127,6 @@ struct Examination: Sendable {
         return format.date(from: text)
     }
 
-    /// Ingest answers 405 to GET: then name, port, TLS and path are right, and nothing was stored.
     private func address() async -> DoctorFinding {
         guard let url = doctor.url else {
             return .notChecked(
@@ -137,18 +136,32 @@ struct Examination: Sendable {
         guard url.hasPrefix("https:") || isLocal else {
             return .failed(
                 "URL", "\(url) is without TLS, and Apple posts to HTTPS alone",
-                "see the profile tls of compose in \(Self.page)")
+                "give TLS to a proxy before ingest: Deploy/compose/tls.yml does, and \(Self.page) says how")
         }
         do {
             let page = try await HTTPPage(at: url, within: .seconds(10))
-            if page.status == 405 { return .ok("URL", "ingest answers at \(url)") }
-            return .failed(
-                "URL", "\(url) answered \(page.status) to GET, and ingest answers 405",
-                "forward the path /v1/notifications unchanged to ingest, without a login before it")
+            return Self.finding(of: page.status, at: url)
         } catch {
             return .failed(
                 "URL", "\(url) cannot be reached from here: \(error)",
                 "check name, firewall (Apple posts from 17.0.0.0/8), certificate and load balancer")
+        }
+    }
+
+    /// Ingest answers 405 to GET: then name, port, TLS and path are right, and nothing was stored. A proxy that lets only Apple post answers
+    /// 403 to everything else, which may be right.
+    static func finding(of status: Int, at url: String) -> DoctorFinding {
+        switch status {
+        case 405: .ok("URL", "ingest answers at \(url)")
+        case 403:
+            .warning(
+                "URL",
+                "\(url) answered 403 to this machine, as the shipped HAProxy does to all but Apple and private addresses",
+                "run this on the machine of the proxy; that Apple may post, the test notification shows")
+        default:
+            .failed(
+                "URL", "\(url) answered \(status) to GET, and ingest answers 405",
+                "forward the path /v1/notifications unchanged to ingest, without a login before it")
         }
     }
 

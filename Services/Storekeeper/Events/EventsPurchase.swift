@@ -61,7 +61,11 @@ struct PurchaseSheet: Encodable {
     var prices: String?
     /// What was charged and refunded, for each currency.
     var paid: [String]
-    /// What the newest notification has of Advanced Commerce, in words.
+    /// How many of a consumable were bought, and what was credited for them.
+    var bought: [String]
+    /// What the accounts that got those credits have left.
+    var balances: [String]
+    /// What the current transaction and its renewal information have of Advanced Commerce, in words.
     var advancedCommerce: [String]
     /// The messages that StoreKit has for the customer in the app.
     var messages: [String]
@@ -97,6 +101,8 @@ struct PurchaseSheet: Encodable {
             .map { $0.text(known.transaction, known.renewal) }
         prices = view.prices.text
         paid = view.paid.map(\.text)
+        bought = view.consumables.credits
+        balances = view.consumables.balances
         advancedCommerce = try await AdvancedCommerceInfo.lines(of: known, on: connection)
         messages = view.messages.map { "\($0.rawValue): \($0.sentence)" }
         unpaid = view.unpaidSpans.map { span in
@@ -125,10 +131,11 @@ struct PurchaseSheet: Encodable {
             ("state", state),
             ("access", "\(access) (\(reason))"), ("notifications", "\(notifications)"),
         ]
-        return facts + paid.map { ("paid", $0) } + advancedCommerce.map { ("commerce", $0) }
-            + messages.map { ("message", $0) }
-            + unpaid.map { ("unpaid", $0) }
-            + anomalies.map { ("anomaly", $0) } + gaps.map { ("gap", $0) }
-            + conflicts.map { ("conflict", "\($0) arrived with other content, too") }
+        let lists: [(String, [String])] = [
+            ("bought", bought), ("balance", balances), ("paid", paid), ("commerce", advancedCommerce),
+            ("message", messages), ("unpaid", unpaid), ("anomaly", anomalies), ("gap", gaps),
+            ("conflict", conflicts.map { "\($0) arrived with other content, too" }),
+        ]
+        return facts + lists.flatMap { name, texts in texts.map { (name, $0) } }
     }
 }

@@ -29,14 +29,16 @@ struct EventsShow: Subcommand {
     var original = false
 
     func run(in context: CommandContext) async throws {
-        let store = NotificationStore(try database.connection(for: "events show", in: context))
+        let connection = try database.connection(for: "events show", in: context)
+        let store = NotificationStore(connection)
         guard let line = try await store.line(uuid) else { throw CommandError(unknown: uuid) }
         if original {
             guard let signed = try await store.original(uuid) else { throw CommandError(dropped: uuid) }
             return context.print(String(decoding: signed, as: UTF8.self).escaped)
         }
         let decoded = try await store.decoded(uuid)
-        let row = Row(line, decoded: decoded)
+        let row = Row(
+            line, decoded: decoded, attempts: try await SendAttemptStore(connection).attempts(at: uuid))
         let event = row.event
         let conflicts = line.contentConflicts
         var facts: [Fact] = [
@@ -44,11 +46,7 @@ struct EventsShow: Subcommand {
             ("says", row.says), ("environment", event.environment), ("app", event.bundleId),
             ("purchase", event.originalTransactionId), ("transaction", event.transactionId),
             ("signed", event.signedAt?.text), ("received", event.receivedAt.text),
-            (
-                "late",
-                event.isLate
-                    ? "by \(TimeSpan.age(event.deliverySeconds ?? 0)): an earlier attempt of Apple's failed" : nil
-            ),
+            ("late", row.lateness),
             ("recorded", event.recordedAt.text),
             ("source", event.source),
             (
@@ -57,6 +55,9 @@ struct EventsShow: Subcommand {
             ),
             ("conflicts", conflicts == 0 ? nil : "\(conflicts): the same uuid arrived with other content"),
         ]
+        facts += row.attempts.map { attempt in
+            ("attempt", "\(attempt.at.text) \(attempt.result)\(attempt.remedy.map { ": \($0)" } ?? "")")
+        }
         facts += row.advancedCommerce.map { ("commerce", $0) }
         facts += row.anomalies.map { ("anomaly", $0) }
         try DetailView(
@@ -73,14 +74,26 @@ struct EventsShow: Subcommand {
         var anomalies: [String]
         /// What the payload has of Advanced Commerce, in words.
         var advancedCommerce: [String]
+        /// Apple's attempts to deliver it, oldest first, where one failed or the ledger lacked it.
+        var attempts: [Attempt]
+        /// How late it was delivered, and what to check; nil where it was in time.
+        var lateness: String?
 
-        init(_ line: LedgerLine, decoded: String?) {
+        struct Attempt: Encodable {
+            var at: Date
+            /// Apple's `sendAttemptResult`.
+            var result: String
+            /// What to check; nil after a success.
+            var remedy: String?
+        }
+
+        init(_ line: LedgerLine, decoded: String?, attempts: [RecordedAttempt]) {
+            self.attempts = attempts.map { Attempt(at: $0.attemptedAt, result: $0.result, remedy: $0.remedy) }
+            lateness = line.lateness(after: attempts)
             let news = PurchaseEvent(line, decoded: decoded)
             event = EventRow(line)
             says = news?.sentence
-            advancedCommerce =
-                AdvancedCommerceInfo(decoded: decoded)?.lines(news?.transaction?.currency ?? news?.renewal?.currency)
-                ?? []
+            advancedCommerce = AdvancedCommerceInfo.lines(decoded: decoded)
             anomalies = news?.anomalies.map(\.sentence) ?? []
         }
 
@@ -89,10 +102,11 @@ struct EventsShow: Subcommand {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encodeIfPresent(says, forKey: .says)
             try container.encode(anomalies, forKey: .anomalies)
+            if !attempts.isEmpty { try container.encode(attempts, forKey: .attempts) }
             if !advancedCommerce.isEmpty { try container.encode(advancedCommerce, forKey: .advancedCommerce) }
         }
 
-        private enum CodingKeys: String, CodingKey { case says, anomalies, advancedCommerce }
+        private enum CodingKeys: String, CodingKey { case says, anomalies, attempts, advancedCommerce }
     }
 }
 

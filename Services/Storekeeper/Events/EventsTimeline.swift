@@ -83,7 +83,6 @@ struct TimelineEntry: ListedRow {
         notificationUUID = line.notificationUUID.uuidString.lowercased()
     }
 
-    /// An entry for each change of a row.
     static func all(in row: TimelineRow) -> [TimelineEntry] { row.changes.map { TimelineEntry($0, of: row) } }
 
     private init(_ change: FactChange, of row: TimelineRow) {

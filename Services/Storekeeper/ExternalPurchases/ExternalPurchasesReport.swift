@@ -4,6 +4,7 @@ import Commands
 import Contracts
 import Foundation
 import Operations
+import ServerAPI
 import Storage
 import StrictJSON
 

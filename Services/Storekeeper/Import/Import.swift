@@ -72,7 +72,7 @@ struct Import: Subcommand {
                 FilePieces(path: customers.file), columns: map,
                 reader: ImportReader(
                     bundleId: bundleId, environment: environment, takesGrants: grants, now: performer.now))
-            let contents = ImportContents(list)
+            let contents = ImportContents(list, share: try customers.apple.settings(in: context).limitShare)
             contents.lines.forEach(context.warn)
             let run = ImportRun(
                 connection: connection, bundleId: bundleId, environment: environment, context: context)
@@ -117,7 +117,7 @@ struct Import: Subcommand {
             }
             if let kafka {
                 let rows = list.rows.filter { tokens[$0.line] != nil }
-                let fetched = try await fetch(rows, tokens, client, kafka, in: context, &summary)
+                let fetched = try await fetch(rows, tokens, run, client, kafka, in: context, &summary)
                 results = results.map { $0.joined(fetched) }
             }
             summary.count(results)
@@ -134,8 +134,8 @@ struct Import: Subcommand {
 
     /// - Parameter tokens: of the customers, by line.
     private func fetch(
-        _ rows: [ImportList.Row], _ tokens: [Int: UUID], _ client: AppStoreServerAPI, _ kafka: KafkaConfiguration,
-        in context: CommandContext, _ summary: inout ImportSummary
+        _ rows: [ImportList.Row], _ tokens: [Int: UUID], _ importing: ImportRun, _ client: AppStoreServerAPI,
+        _ kafka: KafkaConfiguration, in context: CommandContext, _ summary: inout ImportSummary
     ) async throws -> ImportFetched {
         let journal = try BackfillJournal(
             at: customers.progressFile, of: "\(client.app.bundleId) \(client.environment.rawValue)")
@@ -145,9 +145,15 @@ struct Import: Subcommand {
         summary.purchases = ids.count
         summary.fetchedBefore = ids.count - left.count
         let producer = try Producer(kafka, logger: .silent)
+        var accounts: [String: [UUID]] = [:]
+        for row in rows {
+            guard let account = tokens[row.line] else { continue }
+            for id in row.originalTransactionIds { accounts[id, default: []].append(account) }
+        }
         let run = BackfillRun(
             client: client, producer: producer, seal: try RecordSeal(context), journal: journal,
-            parallel: customers.parallel, now: context.now)
+            parallel: customers.parallel, now: context.now
+        ) { [accounts] id, original in try await importing.claim(original, for: accounts[id] ?? []) }
         let counts: BackfillRun.Counts
         do {
             counts = try await SignalHandler.cancellingOnSignal { try await run.run(left, of: ids.count) }
@@ -159,12 +165,18 @@ struct Import: Subcommand {
         summary.signedObjects = counts.signedObjects
         var fetched = ImportFetched()
         for row in rows {
+            var withheld: Set<String> = []
             for id in row.originalTransactionIds {
                 if let reason = counts.rejected[id] { fetched.failures[row.line] = "\(id): \(reason)" }
                 if let named = counts.accounts[id], named != tokens[row.line] {
-                    fetched.withheld[row.line, default: []].append(id)
+                    withheld.insert(counts.originals[id] ?? id)
                 }
             }
+            let originals = row.originalTransactionIds.compactMap { counts.originals[$0] }
+            if !originals.isEmpty {
+                withheld.formUnion(try await importing.withheld(originals, from: tokens[row.line]))
+            }
+            if !withheld.isEmpty { fetched.withheld[row.line] = withheld.sorted() }
         }
         return fetched
     }

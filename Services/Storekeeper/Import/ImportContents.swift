@@ -23,12 +23,17 @@ struct ImportContents: Encodable, Sendable, Equatable {
     var anonymousIds: Int
     /// Seconds until Apple has answered about each purchase once, at its limit of requests.
     var secondsAtAppleLimit: Int
+    /// The share of that limit which the command takes.
+    var limitShare: Double
+    /// Seconds until Apple has answered about each purchase once, at that share.
+    var secondsAtShare: Int
 
     /// Apple's limit for one app in production, requests a second:
     /// https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
     private static let appleLimit = 50
 
-    init(_ list: ImportList) {
+    /// - Parameter share: of Apple's limit, which the command takes.
+    init(_ list: ImportList, share: Double) {
         format = list.shape.name
         records = list.records
         let ids = Dictionary(list.rows.map { ($0.customerId.exact, $0.customerId) }) { first, _ in first }.values
@@ -49,8 +54,13 @@ struct ImportContents: Encodable, Sendable, Equatable {
         skipped = Dictionary(uniqueKeysWithValues: list.skipped.map { ($0.key.rawValue, $0.value) })
         invalid = list.faults.count
         guessableIds = ids.count { Self.isGuessable($0) }
-        anonymousIds = ids.count { ImportReader.isAnonymous($0) }
+        anonymousIds =
+            Set(
+                list.rows.filter { $0.isAnonymous || ImportReader.isAnonymous($0.customerId) }.map(\.customerId.exact)
+            ).count
         secondsAtAppleLimit = (purchases + Self.appleLimit - 1) / Self.appleLimit
+        limitShare = share
+        secondsAtShare = Int((Double(purchases) / (Double(Self.appleLimit) * share)).rounded(.up))
     }
 
     /// A number as databases count them, or an e-mail address.
@@ -65,6 +75,11 @@ struct ImportContents: Encodable, Sendable, Equatable {
             "\(format): \(records.counted("record")), \(customers.counted("customer")), \(purchases.counted("purchase")); at "
                 + "Apple's limit of \(Self.appleLimit) requests a second at least \(TimeSpan.text(seconds: secondsAtAppleLimit))."
         ]
+        if limitShare < 1 {
+            lines.append(
+                "This command takes \(limitShare) of the limit (STOREKEEPER_APP_STORE_API_LIMIT_SHARE): at least "
+                    + "\(TimeSpan.text(seconds: secondsAtShare)).")
+        }
         let left = skipped.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
         if !left.isEmpty { lines.append("Records left out: \(left.joined(separator: ", ")).") }
         if invalid > 0 { lines.append("Lines that cannot be used: \(invalid).") }

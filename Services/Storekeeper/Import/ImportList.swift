@@ -18,6 +18,8 @@ struct ImportList {
         var grants: [Grant] = []
         /// Other ids that the file has for the customer.
         var aliases: [String] = []
+        /// True for Adapty's own id of a customer, where an event has no other.
+        var isAnonymous = false
     }
 
     /// Access that was given by hand.
@@ -84,8 +86,24 @@ struct ImportList {
             case .malformed(let reason): list?.add(.fault(reason), line)
             }
         }
-        guard let list else { throw ValidationError("\(pieces.path.escaped) is empty") }
+        guard var list else { throw ValidationError("\(pieces.path.escaped) is empty") }
+        list.joinAnonymous()
         self = list
+    }
+
+    /// Adds what Adapty says under its own id to the customer for whom other events have both: an app may sell before it knows the
+    /// customer, and that row would claim the purchase.
+    private mutating func joinAnonymous() {
+        var named: [[UInt8]: Int] = [:]
+        for (place, row) in rows.enumerated() where !row.isAnonymous {
+            for alias in row.aliases where named[alias.exact] == nil { named[alias.exact] = place }
+        }
+        for row in rows where row.isAnonymous {
+            guard let place = named[row.customerId.exact] else { continue }
+            rows[place].merge(row)
+            rows[place].line = min(rows[place].line, row.line)
+        }
+        rows.removeAll { $0.isAnonymous && named[$0.customerId.exact] != nil }
     }
 
     private mutating func add(_ entry: Entry, _ line: Int) {

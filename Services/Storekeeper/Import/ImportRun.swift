@@ -52,21 +52,38 @@ struct ImportRun {
         guard outcome != .conflict, outcome != .erased, !row.originalTransactionIds.isEmpty else {
             return Mapped(outcome: outcome, appAccountToken: token)
         }
-        if let token, !isDryRun {
-            // It does not take a purchase from the account that Apple names.
-            let now = context.now()
-            try await claims.add(
-                row.originalTransactionIds.map { id in
-                    AccountClaim(
-                        key: SubscriptionKey(environment: environment, originalTransactionId: id), bundleId: bundleId,
-                        appTransactionId: nil, appAccountToken: token.uuidString.lowercased(),
-                        evidence: .operator, since: now)
-                })
-        }
-        let withheld = try await claims.withheld(
-            row.originalTransactionIds, from: token, isClaimed: !isDryRun, of: bundleId, in: environment)
+        if let token, !isDryRun { try await claim(row.originalTransactionIds, for: token) }
+        let withheld = try await withheld(row.originalTransactionIds, from: token, isDryRun: isDryRun)
         if !withheld.isEmpty { outcome = .otherAccount }
         return Mapped(outcome: outcome, appAccountToken: token, withheld: withheld)
+    }
+
+    /// Lets an account claim purchases. It does not take one from the account that Apple names.
+    private func claim(_ purchases: [String], for account: UUID) async throws {
+        let now = context.now()
+        try await claims.add(
+            purchases.map { id in
+                AccountClaim(
+                    key: SubscriptionKey(environment: environment, originalTransactionId: id), bundleId: bundleId,
+                    appTransactionId: nil, appAccountToken: account.uuidString.lowercased(),
+                    evidence: .operator, since: now)
+            })
+    }
+
+    /// Lets the accounts of rows claim a purchase of which the rows name another transaction than the first.
+    func claim(_ purchase: String, for accounts: [UUID]) async throws {
+        for account in accounts {
+            do { try await claim([purchase], for: account) } catch let error as PostgresError
+                where error.sqlState == ErasureStore.rejectedState
+            {
+                // It was erased since its row was read.
+            }
+        }
+    }
+
+    /// Those of the purchases that another account has.
+    func withheld(_ purchases: [String], from account: UUID?, isDryRun: Bool = false) async throws -> [String] {
+        try await claims.withheld(purchases, from: account, isClaimed: !isDryRun, of: bundleId, in: environment)
     }
 
     /// Gives the access that another system gave by hand, once.

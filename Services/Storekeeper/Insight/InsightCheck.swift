@@ -34,6 +34,13 @@ struct InsightCheck: Subcommand {
                 "the figures are not complete yet: the scheduler computes every purchase once after an upgrade; try again later"
             )
         }
+        // All of them after a rebuild, when an operator checks first.
+        let waiting = try await FigureStore(connection).waiting()
+        if waiting > 0 {
+            context.warn(
+                "\(waiting.counted("purchase")) changed and wait for the scheduler: "
+                    + "what was paid for them is not compared.")
+        }
         let rows = try await FigureCheck(connection).differences(before: end).map(Row.init)
         try output.list(
             rows, none: "Start and movements are the end: nothing differs before \(end.text).", in: context)

@@ -72,6 +72,11 @@ struct InsightShow: Subcommand {
         for currency in answer.unconvertedCurrencies {
             context.warn("No rate of \(currency.escaped): its amounts are in rows of their own.")
         }
+        if let conversion = answer.conversion, conversion.rates.isEmpty, !answer.unconvertedCurrencies.isEmpty {
+            context.warn(
+                "No rate in \(conversion.currency) is loaded for this time: load some with "
+                    + "storekeeper insight rates load.")
+        }
         guard !csv else {
             // Sums of a part of all purchases would be read as figures, and no column says as of when they are.
             guard answer.asOf != nil else {

@@ -4,14 +4,15 @@ import Commands
 import Contracts
 import Foundation
 import Operations
+import ServerAPI
 import Storage
 
 /// `storekeeper notifications`: what Apple remembers of the notifications it sent.
 struct Notifications: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "notifications", abstract: "Show Apple's history of notifications.",
+        commandName: "notifications", abstract: "Show what Apple sent, and how its attempts ended.",
         discussion: "Example: storekeeper notifications history --transaction 2000000123456789 --app com.example.app",
-        subcommands: [NotificationsHistory.self])
+        subcommands: [NotificationsHistory.self, NotificationsAttempts.self])
 }
 
 /// `storekeeper notifications history`: of one customer, with how each was delivered and whether the ledger has it.
@@ -110,8 +111,17 @@ struct HistoryRow: ListedRow {
         let kind = [notificationType, subtype].compactMap { $0 }.joined(separator: "/")
         return [
             signedDate?.text ?? "-", kind.isEmpty ? "-" : kind, notificationUUID ?? "-", "\(attempts.count)",
-            attempts.last?.result ?? "-", isRecorded.map { $0 ? "yes" : "MISSING" } ?? "-",
-            attempts.last?.remedy ?? "-",
+            attempts.last?.result ?? "-", isRecorded.map { $0 ? "yes" : "MISSING" } ?? "-", check,
         ]
+    }
+
+    /// What to do about the newest attempt that failed, also after a later one succeeded: the reason that made it late may still be there.
+    private var check: String {
+        if let failed = attempts.last(where: { $0.remedy != nil }), let remedy = failed.remedy {
+            let isOver = attempts.last?.remedy == nil
+            return isOver ? "\(failed.result ?? "failed") before: \(remedy)" : remedy
+        }
+        return isRecorded == false && attempts.last != nil
+            ? "Apple received 200: storekeeper dead-letters list, storekeeper recover" : "-"
     }
 }

@@ -16,7 +16,7 @@ struct OffersCommand: ParsableCommand {
               storekeeper offers rules set rules.json --app com.example.app --environment Production --dry-run
               storekeeper offers signed --app com.example.app --environment Production
             """,
-        subcommands: [OffersRulesCommand.self, OffersSigned.self])
+        subcommands: [OffersRulesCommand.self, OffersSigned.self, OffersRedeemed.self])
 }
 
 /// `storekeeper offers rules`: the rules of an app.
@@ -37,7 +37,7 @@ struct OffersRulesShow: Subcommand {
             Example: storekeeper offers rules show --app com.example.app
             """)
 
-    @OptionGroup var options: RefundAppOptions
+    @OptionGroup var options: AppOptions
 
     @Flag(help: "List the versions, with who added each.")
     var versions = false
@@ -62,7 +62,7 @@ struct OffersRulesSet: Subcommand {
             Example: storekeeper offers rules set rules.json --app com.example.app --dry-run
             """)
 
-    @OptionGroup var options: RefundAppOptions
+    @OptionGroup var options: AppOptions
     @OptionGroup var audit: AuditOptions
     @OptionGroup var rules: JSONDocumentFile
 
@@ -77,8 +77,7 @@ struct OffersRulesSet: Subcommand {
             return try await operation.plan(on: connection).show(options.output, in: context)
         }
         let number = try await operation.perform(on: connection, by: try audit.performer(in: context))
-        guard !options.output.json else { return try options.output.print(json: ["version": number], in: context) }
-        context.print("Version \(number) is in force.")
+        try options.show(added: number, in: context)
     }
 }
 
@@ -92,7 +91,7 @@ struct OffersSigned: Subcommand {
             Example: storekeeper offers signed --app com.example.app --account 7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b
             """)
 
-    @OptionGroup var options: RefundAppOptions
+    @OptionGroup var options: AppOptions
 
     @Option(help: "Only those of this account, by its appAccountToken.")
     var account: String?
@@ -146,5 +145,47 @@ struct OffersSigned: Subcommand {
                 nonce,
             ]
         }
+    }
+}
+
+/// `storekeeper offers redeemed`
+struct OffersRedeemed: Subcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "redeemed", abstract: "Show how many signatures of each offer were redeemed.",
+        discussion: """
+            Counts the newest \(OfferSignatureStore.counted) signatures of the app.
+
+            Example: storekeeper offers redeemed --app com.example.app --environment Production
+            """)
+
+    @OptionGroup var options: AppOptions
+
+    func run(in context: CommandContext) async throws {
+        let connection = try options.database.connection(for: "offers", in: context)
+        let redemptions = try await OfferSignatureStore(connection).redemptions(
+            in: CoverageStore.App(options.environment, options.app))
+        try options.output.list(redemptions.map(Row.init), none: "No offer was signed.", in: context)
+    }
+
+    private struct Row: ListedRow {
+        static let columns: [TextTable.Column] = [
+            "product", "offer", .number("signed"), .number("redeemed"), .number("rate"),
+        ]
+        private enum CodingKeys: String, CodingKey { case product, offer, signed, redeemed }
+        var product: String
+        var offer: String
+        var signed: Int64
+        var redeemed: Int64
+        private let rate: String
+
+        init(_ redemptions: OfferSignatureStore.Redemptions) {
+            product = redemptions.productId
+            offer = redemptions.offerIdentifier
+            signed = redemptions.signed
+            redeemed = redemptions.redeemed
+            rate = redemptions.rate
+        }
+
+        var cells: [String] { [product, offer, "\(signed)", "\(redeemed)", rate] }
     }
 }

@@ -24,7 +24,7 @@ extension String {
     }
 }
 
-extension RefundAppOptions {
+extension AppOptions {
     /// Prints the document in force as it was set, or lists its versions.
     /// - Parameters:
     ///   - none: said where there are no versions to list.
@@ -43,6 +43,11 @@ extension RefundAppOptions {
         // The line end of Windows is one character.
         let lines = newest.document.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         for line in lines { context.print(String(line).escaped) }
+    }
+
+    func show(added version: Int64, in context: CommandContext) throws {
+        guard !output.json else { return try output.print(json: ["version": version], in: context) }
+        context.print("Version \(version) is in force.")
     }
 }
 

@@ -13,7 +13,7 @@ struct PriceChanges: Subcommand {
         discussion: """
             Those come first that renew next. Consent is pending until the customer answers, and a subscription without \
             consent ends; "agreed" includes increases that need no consent, and "not asked" means that Apple asks nothing, as \
-            for a lower price.
+            for a lower price, or has not asked yet, as for a scheduled increase of Advanced Commerce.
 
             Example: storekeeper products price-changes --app com.example.app
             """)

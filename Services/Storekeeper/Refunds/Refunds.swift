@@ -39,18 +39,6 @@ struct RefundOptions: ParsableArguments {
     var key: RefundKey { RefundKey(environment, transaction) }
 }
 
-/// An app of one environment.
-struct RefundAppOptions: ParsableArguments {
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var output: OutputOptions
-
-    @Option(help: "Bundle id of the app.")
-    var app: String
-
-    @Option(help: "Environment of the App Store (default: Production).")
-    var environment = StoreEnvironment.production
-}
-
 /// A request as lists show it.
 struct RefundRow: ListedRow {
     static let columns: [TextTable.Column] = [
@@ -194,17 +182,25 @@ struct RefundsShow: Subcommand {
         }
         let answers = try await pages.answers(options.key).map { RefundAnswerRow($0) }
         let preview = try await pages.previews([entry], at: context.now())[options.key]
+        let transaction = try await PurchasePages(connection).transaction(
+            options.key.transactionId, in: options.key.environment)
+        let bought = try await ConsumableView(
+            (transaction?.version.facts).map { [$0] } ?? [], in: options.key.environment, on: connection)
         let row = RefundRow(entry)
         guard !options.output.json else {
             return try options.output.print(
-                json: Shown(request: row, decisions: answers, preview: preview?.text), in: context)
+                json: Shown(
+                    request: row, decisions: answers, preview: preview?.text, bought: bought.credits.first,
+                    balances: bought.balances), in: context)
         }
-        FactLines.of([
+        let facts: [Fact] = [
             ("transaction", row.transaction), ("purchase", row.purchase), ("app", "\(row.app) \(row.environment)"),
-            ("product", row.product), ("price", entry.price), ("state", row.state), ("requested", row.requestedAt.text),
+            ("product", row.product), ("price", entry.price), ("bought", bought.credits.first), ("state", row.state),
+            ("requested", row.requestedAt.text),
             ("reason", row.reason), ("answer until", row.deadline.text),
             ("Apple", row.outcome.map { "\($0), \(row.outcomeAt?.text ?? "")" }), ("would say", preview?.text),
-        ]).forEach(context.print)
+        ]
+        FactLines.of(facts + bought.balances.map { ("balance", $0) }).forEach(context.print)
         if !answers.isEmpty {
             context.print("")
             try options.output.list(answers, none: "", in: context)
@@ -216,6 +212,10 @@ struct RefundsShow: Subcommand {
         var request: RefundRow
         var decisions: [RefundAnswerRow]
         var preview: String?
+        /// How many of a consumable were bought, and what was credited for them.
+        var bought: String?
+        /// What the account has left of such credits.
+        var balances: [String]
     }
 }
 

@@ -24,7 +24,7 @@ struct RefundsPolicyShow: Subcommand {
             Example: storekeeper refunds policy show --app com.example.app
             """)
 
-    @OptionGroup var options: RefundAppOptions
+    @OptionGroup var options: AppOptions
 
     @Flag(help: "List the versions, with who added each.")
     var versions = false
@@ -50,7 +50,7 @@ struct RefundsPolicySet: Subcommand {
             Example: storekeeper refunds policy set policy.json --app com.example.app --dry-run
             """)
 
-    @OptionGroup var options: RefundAppOptions
+    @OptionGroup var options: AppOptions
     @OptionGroup var audit: AuditOptions
     @OptionGroup var policy: JSONDocumentFile
 
@@ -66,7 +66,6 @@ struct RefundsPolicySet: Subcommand {
         }
         operation.policy.warnings.forEach(context.warn)
         let number = try await operation.perform(on: connection, by: try audit.performer(in: context))
-        guard !options.output.json else { return try options.output.print(json: ["version": number], in: context) }
-        context.print("Version \(number) is in force.")
+        try options.show(added: number, in: context)
     }
 }

@@ -18,7 +18,7 @@ struct RefundsRehearse: Subcommand {
             Example: storekeeper refunds rehearse policy.json --app com.example.app --from 90d
             """)
 
-    @OptionGroup var options: RefundAppOptions
+    @OptionGroup var options: AppOptions
     @OptionGroup var policy: JSONDocumentFile
 
     @OptionGroup var times: RefundTimes
@@ -114,7 +114,7 @@ struct RefundsOutcomes: Subcommand {
             Example: storekeeper refunds outcomes --app com.example.app --from 90d
             """)
 
-    @OptionGroup var options: RefundAppOptions
+    @OptionGroup var options: AppOptions
 
     @OptionGroup var times: RefundTimes
 

@@ -9,6 +9,10 @@ struct RetentionMessagesDefault: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "default", abstract: "Show, set or remove a product's default message.",
         discussion: """
+            Without --set and --remove it prints the UUID of the default. Apple takes as default only what it has \
+            approved, with approved images. Exit codes: 0 done; 1 there is no default, Apple refused, or did not \
+            answer.
+
             Examples:
               storekeeper retention-messages default pro.monthly en-US
               storekeeper retention-messages default pro.monthly en-US --set 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0
@@ -16,16 +20,16 @@ struct RetentionMessagesDefault: Subcommand {
 
     @OptionGroup var options: AppleChangeOptions
 
-    @Argument(help: "Product id.")
+    @Argument(help: "Product id of the subscription, as in App Store Connect.")
     var product: String
 
-    @Argument(help: "Locale, such as en-US.")
+    @Argument(help: "Language of the customer, one of Apple's locales, such as en-US.")
     var locale: String
 
-    @Option(help: "UUID of the message that becomes the default.", transform: UUIDArgument.read)
+    @Option(help: "UUID of the approved message that becomes the default.", transform: UUIDArgument.read)
     var set: UUID?
 
-    @Flag(help: "Remove the default.")
+    @Flag(help: "Remove the default of this product and language.")
     var remove = false
 
     func validate() throws {

@@ -6,7 +6,12 @@ import Commands
 struct RetentionMessagesList: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List messages and images with Apple's decision.",
-        discussion: "Example: storekeeper retention-messages list --app com.example.app --environment Production")
+        discussion: """
+            State is PENDING_REVIEW, APPROVED or REJECTED; size is FULL_SIZE or BULLET_POINT, of images alone. Exit \
+            codes: 0 listed, also where there is none; 1 Apple refused, or did not answer.
+
+            Example: storekeeper retention-messages list --app com.example.app --environment Production
+            """)
 
     @OptionGroup var apple: AppleOptions
     @OptionGroup var output: OutputOptions

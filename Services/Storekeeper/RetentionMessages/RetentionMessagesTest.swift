@@ -8,8 +8,10 @@ struct RetentionMessagesTest: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "performance-test", abstract: "Begin a performance test, or show its result.",
         discussion: """
-            Apple sends requests to the realtime URL of the sandbox for some minutes. Exit codes: 0 begun, or pending or \
-            passed; 1 failed.
+            Apple sends requests to the realtime URL of the sandbox for some minutes. Prints Apple's JSON: the \
+            requestId of a test that began; of a result, PENDING, PASS or FAIL, the successRate in percent, response \
+            times in milliseconds, and how often each failure came. Exit codes: 0 begun, or pending or passed; 1 \
+            failed, refused by Apple (such as without a realtime URL), or no answer.
 
             Examples:
               storekeeper retention-messages performance-test --purchase 2000000123456789 --environment Sandbox
@@ -21,7 +23,7 @@ struct RetentionMessagesTest: Subcommand {
     @Option(help: "Original transaction id of a sandbox subscription: begins a test.")
     var purchase: String?
 
-    @Option(help: "Request id of a test that was begun: shows its result.")
+    @Option(help: "The requestId that a test had when it began: shows its result.")
     var result: String?
 
     func validate() throws {

@@ -8,15 +8,17 @@ struct RetentionMessagesURL: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "realtime-url", abstract: "Show, set or remove the address that Apple asks.",
         discussion: """
-            Apple asks it which message to show; in Production only after a performance test in the sandbox has passed. \
-            Storekeeper does not answer such requests itself; storekeeper verify proves one that your server kept.
+            Apple asks it which message to show; in Production only after a performance test in the sandbox has \
+            passed. Storekeeper does not answer such requests itself; storekeeper verify proves one that your server \
+            kept. Without --set and --remove it prints the address. Exit codes: 0 done; 1 there is no address, Apple \
+            refused, or did not answer.
 
             Example: storekeeper retention-messages realtime-url --set https://example.com/retention --environment Sandbox
             """)
 
     @OptionGroup var options: AppleChangeOptions
 
-    @Option(help: "The https address, at most 256 characters.")
+    @Option(help: "The https address of your server, at most 256 characters.")
     var set: String?
 
     @Flag(help: "Remove the address.")

@@ -10,15 +10,18 @@ struct RetentionMessagesUpload: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "upload", abstract: "Upload a message for Apple's review.",
         discussion: """
-            The file is Apple's UploadMessageRequestBody: header (at most 66 characters), body (at most 144), and perhaps \
-            image, headerPosition and bulletPoints. Prints the id.
+            The file is Apple's UploadMessageRequestBody: header (at most 66 characters), body (at most 144), and \
+            perhaps image (imageIdentifier, and altText of at most 150 characters), headerPosition and at most 5 \
+            bulletPoints (text of at most 66 characters). Prints the id. Apple reviews the message, which list \
+            shows. Apple refuses texts that are longer, images that it does not have, an id that is taken, and a \
+            message beyond 2000. Exit codes: 0 Apple has it; 1 Apple refused it, or did not answer.
 
             Example: storekeeper retention-messages upload message.json --app com.example.app
             """)
 
     @OptionGroup var options: AppleChangeOptions
 
-    @Argument(help: "JSON file of the message.")
+    @Argument(help: "JSON file with the message, one object.")
     var file: String
 
     @Option(help: "UUID of the message (default: a new one).", transform: UUIDArgument.read)
@@ -44,8 +47,10 @@ struct RetentionMessagesUploadImage: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "upload-image", abstract: "Upload an image for Apple's review.",
         discussion: """
-            Apple takes PNG files without transparency: FULL_SIZE is 3840 pixels wide and 160 to 2160 high, BULLET_POINT 1024 by \
-            1024. Prints the id, which messages name.
+            Apple takes PNG files without transparency: FULL_SIZE is 3840 pixels wide and 160 to 2160 high, \
+            BULLET_POINT 1024 by 1024 pixels. Prints the id, which messages name. Apple reviews the image, which \
+            list shows. Apple refuses other sizes and transparency, an id that is taken, and an image beyond 2000. \
+            Exit codes: 0 Apple has it; 1 Apple refused it, or did not answer.
 
             Examples:
               storekeeper retention-messages upload-image picture.png --size FULL_SIZE --app com.example.app
@@ -54,10 +59,10 @@ struct RetentionMessagesUploadImage: Subcommand {
 
     @OptionGroup var options: AppleChangeOptions
 
-    @Argument(help: "PNG file.")
+    @Argument(help: "PNG file without transparency, of the size in pixels that --size names.")
     var file: String
 
-    @Option(help: "FULL_SIZE or BULLET_POINT (default: Apple's).")
+    @Option(help: "FULL_SIZE or BULLET_POINT (default: Apple's, which is FULL_SIZE).")
     var size: String?
 
     @Option(help: "UUID of the image (default: a new one).", transform: UUIDArgument.read)

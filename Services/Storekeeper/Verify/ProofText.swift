@@ -4,7 +4,6 @@ import Signatures
 import StrictJSON
 
 extension Proof {
-    /// As text.
     var text: String {
         var lines: [String] = []
         if let rejection {

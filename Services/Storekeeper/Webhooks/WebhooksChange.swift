@@ -3,6 +3,7 @@ import Commands
 import Foundation
 import Operations
 import Storage
+import WebhookDelivery
 
 /// What commands that change an endpoint have in common: plan, confirmation, change.
 private struct EndpointChange {
@@ -157,11 +158,12 @@ struct WebhooksReplay: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "replay", abstract: "Send changes to an endpoint again, under the same ids.",
         discussion: """
-            Of any age, as far as the endpoint's filter admits them. Counts them first and asks. The requests have the header \
-            storekeeper-replay.
+            Of any age, as far as the endpoint's filter admits them; of a time, those that --app, --event and --fact admit, too. \
+            Counts them first and asks. The requests have the header storekeeper-replay.
 
             Examples:
               storekeeper webhooks replay 0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0 --from 2h --to 1h --dry-run
+              storekeeper webhooks replay 0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0 --from 3d --event EXPIRED --dry-run
               storekeeper webhooks replay 0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0 --purchase 2000000123456789 --yes
               storekeeper webhooks replay 0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0 --sequence 48151
             """)
@@ -181,6 +183,8 @@ struct WebhooksReplay: Subcommand {
     @Option(help: "Changes applied before this time (default: now).")
     var to: TimeArgument?
 
+    @OptionGroup var filter: WebhookFilterOptions
+
     @Flag(help: "Do it without asking.")
     var yes = false
 
@@ -193,12 +197,16 @@ struct WebhooksReplay: Subcommand {
             throw ValidationError("name the changes by one of --sequence, --purchase, and --from with --to")
         }
         guard to == nil || from != nil else { throw ValidationError("--to needs --from") }
+        guard from != nil || filter.filter == WebhookFilter() else {
+            throw ValidationError("--app, --event and --fact need --from")
+        }
     }
 
     func run(in context: CommandContext) async throws {
         let connection = try options.database.connection(for: "webhooks", in: context)
         let operation = try await ReplayWebhooks(
             try selection(now: context.now()), to: options.endpoint, on: connection)
+        filter.warn(of: operation.kind, in: context)
         guard !dryRun else { return try operation.plan.show(options.output, in: context) }
         guard operation.plan.isEffective else { throw CommandError("no such change is one that the endpoint gets") }
         if !yes {
@@ -213,6 +221,6 @@ struct WebhooksReplay: Subcommand {
         if let sequence { return .one(sequence) }
         if let purchase { return .purchase(purchase) }
         let range = try DateRange(from: from, to: to ?? .at(now), now: now)
-        return .time((range.from ?? .distantPast)..<(range.to ?? now))
+        return .time((range.from ?? .distantPast)..<(range.to ?? now), filter.filter)
     }
 }

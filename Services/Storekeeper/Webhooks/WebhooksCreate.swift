@@ -35,18 +35,7 @@ struct WebhooksCreate: Subcommand {
     @Option(help: "changes, or apple for Apple's own requests.")
     var kind = WebhookEndpoint.Kind.changes
 
-    @Option(name: .customLong("app"), help: "Bundle id of an app; repeat for several (default: all apps).")
-    var apps: [String] = []
-
-    @Option(
-        name: .customLong("event"),
-        help: "Apple's type, or TYPE/SUBTYPE; repeat for several (default: all events).")
-    var events: [String] = []
-
-    @Option(
-        name: .customLong("fact"),
-        help: "Send only changes of this fact, such as accessUntil; repeat for several (default: all changes).")
-    var facts: [String] = []
+    @OptionGroup var filter: WebhookFilterOptions
 
     @Flag(help: "Send each event as soon as possible, also before an earlier one of its purchase.")
     var unordered = false
@@ -58,18 +47,16 @@ struct WebhooksCreate: Subcommand {
 
     private func operation() throws(OperationError) -> CreateWebhook {
         try CreateWebhook(
-            url: url, environment: environment,
-            filter: WebhookFilter(
-                bundleIds: Set(apps).sorted(), events: Set(events).sorted(), facts: Set(facts).sorted()),
-            isOrdered: !unordered, kind: kind)
+            url: url, environment: environment, filter: filter.filter, isOrdered: !unordered, kind: kind)
     }
 
     func run(in context: CommandContext) async throws {
         let (operation, id) = (try operation(), context.id())
+        filter.warn(of: kind, in: context)
         guard !dryRun else { return try operation.plan(id: id).show(output, in: context) }
         let secrets = try WebhookSecrets(in: context)
         let connection = try database.connection(for: "webhooks", in: context)
-        for app in apps { try await KnownAppsWarning(connection: connection).warn(about: app, in: context) }
+        for app in filter.apps { try await KnownAppsWarning(connection: connection).warn(about: app, in: context) }
         let endpoint = try await operation.perform(on: connection, id: id, by: try audit.performer(in: context))
         try WebhookSecretView(endpoint.id, generation: endpoint.generation, secrets).print(output, in: context)
     }

@@ -45,7 +45,7 @@ struct WebhooksDeliveries: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "deliveries", abstract: "List deliveries to an endpoint, newest changes first.",
         discussion: """
-            Deliveries are kept for 30 days, failed attempts for 14. --sequence shows one with its attempts.
+            Deliveries are kept for 30 days, failed attempts for 14. --sequence lists those of one change.
 
             Examples:
               storekeeper webhooks deliveries 0f1e2d3c-4b5a-4978-8796-a5b4c3d2e1f0 --state given-up
@@ -58,7 +58,7 @@ struct WebhooksDeliveries: Subcommand {
     @Option(help: "waiting, delivered or given-up.")
     var state: WebhookLog.State?
 
-    @Option(help: "Only the change with this position in the feed of events, with its attempts.")
+    @Option(help: "Failed attempts of the change with this position in the feed of events.")
     var sequence: Int64?
 
     func run(in context: CommandContext) async throws {

@@ -3,10 +3,10 @@ import AsyncHTTPClient
 import Commands
 import Contracts
 import Foundation
+import HTTPLimits
 import Operations
 import Records
 import StrictJSON
-import TimeLimits
 import WebhookDelivery
 
 /// `storekeeper webhooks listen`: forwards changes to a receiver that is being developed.
@@ -76,6 +76,10 @@ struct WebhooksListen: Subcommand {
         try await client.shutdown()
     }
 
+    private struct StreamEnded: Error, CustomStringConvertible {
+        let description: String
+    }
+
     /// Reads the stream, and again behind the last event where it ends.
     private func forward(
         over client: HTTPClient, _ key: String, _ secret: [UInt8], in context: CommandContext
@@ -89,6 +93,9 @@ struct WebhooksListen: Subcommand {
             if let last { request.headers.add(name: "last-event-id", value: last) }
             do {
                 let response = try await client.execute(request, deadline: .distantFuture)
+                if last != nil, response.status.code >= 500 || response.status == .tooManyRequests {
+                    throw StreamEnded(description: "the API answered \(response.status.code)")
+                }
                 guard response.status == .ok else {
                     let body = try await response.body.collect(upTo: 1 << 16)
                     throw CommandError(
@@ -99,12 +106,15 @@ struct WebhooksListen: Subcommand {
                 var lines = EventLines()
                 for try await part in response.body {
                     for event in lines.add(part.readableBytesView) where left > 0 {
-                        try await post(event.data, over: client, secret, in: context)
+                        if !event.data.isEmpty {
+                            try await post(event.data, over: client, secret, in: context)
+                            left -= 1
+                        }
                         last = event.id ?? last
-                        left -= 1
                     }
                     if left == 0 { return }
                 }
+                throw StreamEnded(description: "the API closed it")
             } catch let error as CommandError {
                 throw error
             } catch {
@@ -148,7 +158,6 @@ struct WebhooksListen: Subcommand {
 
 /// Splits a stream of events into events, whatever the pieces in which it arrives.
 struct EventLines {
-    /// One event.
     struct Event: Equatable {
         var id: String?
         var data: [UInt8]
@@ -156,7 +165,7 @@ struct EventLines {
 
     private var rest: [UInt8] = []
 
-    /// The events that are complete with these bytes; comments are none.
+    /// The events that are complete with these bytes; comments are none. One without data has only the place to go on from.
     mutating func add(_ bytes: some Collection<UInt8>) -> [Event] {
         rest += bytes
         var events: [Event] = []
@@ -166,7 +175,7 @@ struct EventLines {
                 if line.starts(with: "data: ".utf8) { event.data += line.dropFirst(6) }
                 if line.starts(with: "id: ".utf8) { event.id = String(decoding: line.dropFirst(4), as: UTF8.self) }
             }
-            if !event.data.isEmpty { events.append(event) }
+            if event.id != nil || !event.data.isEmpty { events.append(event) }
             rest.removeSubrange(..<end.upperBound)
         }
         return events

@@ -1,7 +1,7 @@
 import AppStore
 import AsyncHTTPClient
 import Foundation
-import TimeLimits
+import HTTPLimits
 
 /// Sends OCSP requests: small, with a timeout, to the address that a verified certificate names and no other.
 struct ResponderClient: Sendable {

@@ -1,7 +1,7 @@
 import AppStore
 import AsyncHTTPClient
+import HTTPLimits
 import StrictJSON
-import TimeLimits
 
 /// Apple's old service for receipts of StoreKit 1, for those that cannot be proven by themselves.
 ///

@@ -6,9 +6,7 @@ struct JSONKeyCheck {
     private static let comparedDirectly = 64
     private var fingerprints: [UInt64] = []
 
-    mutating func check(
-        object: Int, tape: [JSONNode], base: UnsafePointer<UInt8>, count: Int
-    ) throws(JSONFault) {
+    mutating func check(object: Int, tape: [JSONNode], base: UnsafePointer<UInt8>) throws(JSONFault) {
         fingerprints.removeAll(keepingCapacity: true)
         let end = Int(tape[object].next)
         var key = object + 1
@@ -17,7 +15,7 @@ struct JSONKeyCheck {
             guard !node.isEscaped, fingerprints.count < Self.comparedDirectly else {
                 return try checkBySet(object: object, tape: tape, base: base)
             }
-            let fingerprint = Self.fingerprint(node, base: base, count: count)
+            let fingerprint = Self.fingerprint(node, base: base)
             // Equal fingerprints of different keys are possible; the set then decides.
             if fingerprints.contains(fingerprint) { return try checkBySet(object: object, tape: tape, base: base) }
             fingerprints.append(fingerprint)
@@ -43,7 +41,7 @@ struct JSONKeyCheck {
     /// First and last eight bytes of the key and its length, mixed.
     ///
     /// Only a first sieve: what collides is compared in full.
-    private static func fingerprint(_ node: JSONNode, base: UnsafePointer<UInt8>, count: Int) -> UInt64 {
+    private static func fingerprint(_ node: JSONNode, base: UnsafePointer<UInt8>) -> UInt64 {
         let start = Int(node.start) + 1
         let length = Int(node.end) - 1 - start
         let raw = UnsafeRawPointer(base)

@@ -93,7 +93,7 @@ struct JSONParser {
         tape[container].end = UInt32(position)
         tape[container].next = UInt32(tape.count)
         open.removeLast()
-        if tape[container].kind == .object { try keys.check(object: container, tape: tape, base: base, count: count) }
+        if tape[container].kind == .object { try keys.check(object: container, tape: tape, base: base) }
     }
 
     private mutating func appendString() throws(JSONFault) {

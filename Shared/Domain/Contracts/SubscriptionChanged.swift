@@ -20,7 +20,7 @@ public struct SubscriptionChanged: TopicMessage, Hashable {
     /// text; nil where no account may.
     public var appAccountToken: String?
     /// What happened, by Apple's type, or type and subtype: `DID_RENEW`, `EXPIRED/VOLUNTARY`. Events without a notification are
-    /// `ACCESS_ENDED`, `PRODUCT_DURATION_SET` and `PURCHASE_TRANSFERRED`.
+    /// `ACCESS_ENDED`, `PRODUCT_DURATION_SET` and `PURCHASE_TRANSFERRED`, and a ``SignedPart`` that said it before one did.
     public var event: String
     /// The transaction that the notification is about, in the newest version that was known when the message was made; of an event
     /// without a notification the purchase's current one. Nil where a notification is about none.

@@ -35,6 +35,7 @@ extension PurchaseEvent {
             transaction: payload.transaction.flatMap { TransactionFacts($0, signedDate: signedDate) },
             renewal: payload.renewalInfo.map { RenewalFacts($0, signedDate: signedDate) },
             consumptionRequestReason: payload.envelope.data?.consumptionRequestReason?.rawValue,
+            isRefundOfItems: payload.transaction?.isRefundedByItem ?? false,
             renewalOriginalTransactionId: payload.renewalInfo?.originalTransactionId?.filled,
             unknownFields: payload.oddities.filter { $0.kind == .unknownValue }.map(\.field),
             unreadableFields: payload.oddities.filter { $0.kind == .unreadable }.map(\.field)
@@ -69,7 +70,7 @@ extension TransactionFacts {
             previousOriginalTransactionId: transaction.previousOriginalTransactionId?.filled,
             additionalTransactionReason: transaction.additionalTransactionReason?.rawValue.filled,
             revokedSeatQuantity: transaction.revokedSeatQuantity.map { Int(clamping: $0) },
-            multiSeatInfo: transaction.multiSeatInfo?.text, revocationPercentage: transaction.revocationPercentage,
+            multiSeatInfo: transaction.multiSeatInfo?.text, revocationPercentage: transaction.refundedShare,
             storefront: transaction.storefront, offerPeriod: transaction.offerPeriod,
             billingPlanType: transaction.billingPlanType?.rawValue, commitmentInfo: transaction.commitmentInfo?.text)
     }
@@ -84,7 +85,7 @@ extension RenewalFacts {
             autoRenewProductId: renewal.autoRenewProductId,
             isInBillingRetry: renewal.isInBillingRetryPeriod, gracePeriodExpiresDate: renewal.gracePeriodExpiresDate,
             expirationIntent: (renewal.expirationIntent?.rawValue).map { Int(clamping: $0) },
-            priceIncreaseStatus: (renewal.priceIncreaseStatus?.rawValue).map { Int(clamping: $0) },
+            priceIncreaseStatus: (renewal.priceConsent?.rawValue).map { Int(clamping: $0) },
             recentSubscriptionStartDate: renewal.recentSubscriptionStartDate, renewalDate: renewal.renewalDate,
             signedDate: renewal.signedDate ?? signedDate, productId: renewal.productId?.filled,
             renewalPriceMilliunits: renewal.renewalPrice, currency: renewal.currency,

@@ -23,7 +23,8 @@ public enum Anomaly: String, Sendable, Hashable, CaseIterable {
     case renewalOfOtherPurchase
     /// Status 4 without `gracePeriodExpiresDate`: counts as billing retry, without access.
     case graceWithoutEnd
-    /// Refunded or revoked by type or status, but the transaction has no `revocationDate`: revoked by status only.
+    /// Refunded or revoked by type or status, but the transaction has no `revocationDate`: revoked by status only. A refund of some items of
+    /// Advanced Commerce has none, because the others stay.
     case revocationWithoutDate
     /// A reversed refund whose transaction is still revoked: stays revoked.
     case reversalWithRevocation
@@ -101,7 +102,7 @@ extension PurchaseEvent {
         case .renewalOfOtherPurchase: renewal != nil && applicableRenewal == nil
         // A transaction signed by itself may arrive without the renewal info that holds the end.
         case .graceWithoutEnd: part == nil && status == 4 && applicableRenewal?.gracePeriodExpiresDate == nil
-        case .revocationWithoutDate: isRevocation && transaction?.revocationDate == nil
+        case .revocationWithoutDate: isRevocation && transaction?.revocationDate == nil && !isRefundOfSomeItems
         case .reversalWithRevocation: eventType == .refundReversed && transaction?.revocationDate != nil
         case .expiredBeforeEnd: isExpiredBeforeEnd
         case .subscriptionWithoutEnd:
@@ -144,6 +145,8 @@ extension PurchaseEvent {
     private var isRevocation: Bool {
         eventType == .refunded || eventType == .familyAccessRevoked || (status == 5 && !mayHoldOlderTransaction)
     }
+
+    private var isRefundOfSomeItems: Bool { isRefundOfItems && status != 5 }
 
     private var isExpiredBeforeEnd: Bool {
         guard eventType?.isEnd == true || ((status == 2 || status == 3) && !mayHoldOlderTransaction), let transaction,

@@ -52,10 +52,8 @@ public struct Commitment: Sendable, Equatable {
         return root
     }
 
-    /// Apple's dates occur with a fraction of a millisecond.
+    /// Apple's dates occur with a fraction of a millisecond, and in microseconds.
     private static func date(_ value: JSONValue?) -> Date? {
-        value?.double.map { Date(timeIntervalSince1970: $0 / 1000) }.flatMap {
-            $0.isPlausible ? $0.wholeMilliseconds : nil
-        }
+        value?.double.map { Date(appleNumber: $0) }.flatMap { $0.isPlausible ? $0.wholeMilliseconds : nil }
     }
 }

@@ -1,6 +1,11 @@
 import struct Foundation.Date
 
 extension Date {
+    /// A date as Apple writes it: milliseconds since 1970, or microseconds where those would be after the year 9999.
+    package init(appleNumber number: Double) {
+        self.init(timeIntervalSince1970: number >= 253_402_300_800_000 ? number / 1_000_000 : number / 1000)
+    }
+
     /// Whether the date is in the years 2000 to 2199. Other dates are stored and used, but do not order purchases.
     var isPlausible: Bool { Self.plausible.contains(self) }
 

@@ -21,6 +21,9 @@ public struct PurchaseEvent: Sendable, Equatable {
     /// Why the customer requests a refund, in Apple's spelling; only a `CONSUMPTION_REQUEST` has it. Used in the
     /// description and not part of the state.
     public var consumptionRequestReason: String?
+    /// Whether items of Advanced Commerce were refunded or revoked, and the transaction goes on with what is left. Used in the description and
+    /// for anomalies; not part of the state.
+    public var isRefundOfItems: Bool
     /// The `originalTransactionId` in the renewal info, compared with the key: a renewal info of another purchase is
     /// ignored. Nil where the renewal info has none.
     public var renewalOriginalTransactionId: String?
@@ -32,7 +35,8 @@ public struct PurchaseEvent: Sendable, Equatable {
     package init(
         key: SubscriptionKey, version: EventVersion, bundleId: String, notificationType: String, subtype: String?,
         status: Int?, transaction: TransactionFacts?, renewal: RenewalFacts?,
-        consumptionRequestReason: String? = nil, renewalOriginalTransactionId: String? = nil,
+        consumptionRequestReason: String? = nil, isRefundOfItems: Bool = false,
+        renewalOriginalTransactionId: String? = nil,
         unknownFields: [String] = [], unreadableFields: [String] = []
     ) {
         self.key = key
@@ -44,6 +48,7 @@ public struct PurchaseEvent: Sendable, Equatable {
         self.transaction = transaction
         self.renewal = renewal
         self.consumptionRequestReason = consumptionRequestReason
+        self.isRefundOfItems = isRefundOfItems
         self.renewalOriginalTransactionId = renewalOriginalTransactionId
         self.unknownFields = unknownFields
         self.unreadableFields = unreadableFields

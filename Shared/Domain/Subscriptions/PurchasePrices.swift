@@ -56,11 +56,13 @@ public struct PurchasePrices: Sendable, Equatable {
         return end.timeIntervalSince(start)
     }
 
-    /// The price of one month in thousandths, rounded; nil where the period is a month.
+    /// The price of one month in thousandths, rounded; nil where the period is a month, or shorter than any of Apple's: the
+    /// simulator cuts one short by command, and its length does not say what the price is for.
     /// - Parameter seconds: from purchase to expiry.
     package static func monthly(
         _ milliunits: Int64, of seconds: TimeInterval, in environment: StoreEnvironment
     ) -> Int64? {
+        guard seconds >= (environment == .production ? 2 * BillingRules.day : 150) else { return nil }
         let period = BillingPeriod(fitting: seconds, in: environment)
         return period == .month ? nil : period.monthly(milliunits).amount
     }

@@ -14,7 +14,7 @@ public struct RenewalFacts: Sendable, Equatable {
     public var gracePeriodExpiresDate: Date?
     /// Apple's raw value: 1 cancelled, 2 billing, 3 price, 4 product gone, 5 other.
     public var expirationIntent: Int?
-    /// Apple's raw value: 0 asked, 1 agreed.
+    /// Apple's raw value: 0 asked, 1 agreed. Of Advanced Commerce it sums up what the items have.
     public var priceIncreaseStatus: Int?
     /// Start of the service without a gap of more than 60 days.
     public var recentSubscriptionStartDate: Date?

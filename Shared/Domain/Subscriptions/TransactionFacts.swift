@@ -58,7 +58,8 @@ public struct TransactionFacts: Sendable, Equatable {
     public var revokedSeatQuantity: Int?
     /// Apple's `multiSeatInfo`, as JSON.
     public var multiSeatInfo: String?
-    /// The refunded share of the price, in thousandths of a percent.
+    /// The refunded share of the price, in thousandths of a percent. Of Advanced Commerce it sums up the refunds of the items, also
+    /// while the transaction goes on.
     public var revocationPercentage: Int64?
     /// Three-letter country code of the storefront; some payloads have `xx_XX`.
     public var storefront: String?

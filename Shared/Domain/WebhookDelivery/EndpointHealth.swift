@@ -77,12 +77,13 @@ package struct EndpointHealth: Sendable, Equatable {
         case disabled(DisabledReason)
     }
 
-    /// A request was answered with 2xx.
-    package mutating func succeeded() -> Effect {
+    /// A request was answered with 2xx. A pause that has not passed stays: the request may have been under way when the receiver asked for
+    /// it.
+    package mutating func succeeded(at now: Date) -> Effect {
         let wasFailing = isFailing
         failures = 0
         failingSince = nil
-        pausedUntil = nil
+        if !isPaused(at: now) { pausedUntil = nil }
         lastFault = nil
         return wasFailing ? .recovered : .none
     }

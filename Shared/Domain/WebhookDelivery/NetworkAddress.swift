@@ -78,7 +78,6 @@ package struct NetworkAddress: Sendable, Hashable, CustomStringConvertible {
 
 /// A range of addresses, as `10.0.0.0/8`.
 package struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
-    /// The first address.
     package let first: NetworkAddress
     /// Leading bits that all addresses share.
     package let prefix: Int

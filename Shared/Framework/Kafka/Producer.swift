@@ -197,9 +197,6 @@ public final class Producer: Sendable {
     /// How often a client has turned fatal since the start.
     public var fatalErrors: Int { state.withLock { $0.retired + ($0.pump.fatalError == nil ? 0 : 1) } }
 
-    /// False once closed, and from a fatal error to the next `send`.
-    public var isHealthy: Bool { state.withLock { !$0.isClosed && $0.pump.fatalError == nil } }
-
     /// Accepts nothing new, waits for what is in flight, and fails what is not written at the deadline, so that no sender is
     /// left waiting.
     public func close(deadline: Duration) async {

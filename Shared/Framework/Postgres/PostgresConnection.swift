@@ -69,12 +69,12 @@ public actor PostgresConnection {
 
     /// Process id of the server's half of this connection.
     public func backendProcess() throws(PostgresError) -> Int32 {
-        try connected().backendProcess
+        try connected(toUsePlans: false).backendProcess
     }
 
     /// How the connection travels; connects where it has not.
     public func transport() throws(PostgresError) -> PostgresTransport {
-        try connected().transport
+        try connected(toUsePlans: false).transport
     }
 
     /// Closes the connection; a later use opens another.
@@ -110,19 +110,19 @@ public actor PostgresConnection {
 
     private func connected(toUsePlans: Bool = true) throws(PostgresError) -> ConnectionHandle {
         if let handle, !handle.isLost {
-            if toUsePlans, plans.isDue(now: .now) {
+            if toUsePlans, plans.isDue(now: .now, sent: handle.bytesSent) {
                 do { try handle.run(script: "discard plans") } catch { throw abandoning(error) }
             }
             return handle
         }
         handle = nil
-        plans = PlanRenewal(now: .now)
         let handle = try Self.open(
             configuration,
             explaining: { [hasty = configuration.hasty, logger] in
                 BlockingSession.explanation(of: $0) { () throws(PostgresError) in try Self.open(hasty, logger: logger) }
             }, logger: logger)
         self.handle = handle
+        plans = PlanRenewal(now: .now, sent: handle.bytesSent)
         logger.debug("connected to Postgres", metadata: ["version": "\(handle.serverVersion)"])
         return handle
     }

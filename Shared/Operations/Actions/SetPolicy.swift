@@ -44,7 +44,7 @@ package struct SetPolicy: Sendable {
             policy, needsDevice: needsDevice, mostAccounts: mostAccounts, of: bundleId, in: environment,
             at: performer.now,
             audit: performer.action(
-                name, on: "\(bundleId) \(environment.rawValue)", about: OperatorAction.About(environment, bundleId)),
+                name, on: "\(environment.rawValue) \(bundleId)", about: OperatorAction.About(environment, bundleId)),
             progress: progress)
     }
 }

@@ -120,12 +120,19 @@ package struct CompareAccess: Sendable {
             return ids.lazy.compactMap { known[$0.exact] }.first ?? ids.lazy.compactMap { UUID(uuidString: $0) }.first
         }
         let lines = try await lines(of: accounts.compactMap(\.self), on: connection)
+        let erased = try await store.erased(accounts.compactMap(\.self), app)
         var batch = Batch()
-        let pairs = zip(customers, accounts).map { customer, account in
-            Pair(customer, account, account.flatMap { lines[$0] } ?? [])
+        var pairs: [Pair] = []
+        for (customer, account) in zip(customers, accounts) {
+            // A difference would name again who asked to be forgotten.
+            if let account, erased.contains(account) {
+                batch.counts.skipped["erased", default: 0] += customer.records.count
+            } else {
+                pairs.append(Pair(customer, account, account.flatMap { lines[$0] } ?? []))
+            }
         }
         batch.accounts = pairs.compactMap(\.account)
-        batch.counts.customers = customers.count
+        batch.counts.customers = pairs.count
         try await compare(pairs, of: store, &batch)
         return batch
     }

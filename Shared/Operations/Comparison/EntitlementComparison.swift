@@ -142,8 +142,12 @@ extension EntitlementComparison {
         }
         let paid = known.transaction(of: record, at: moment)
         if let paid, let cause = paid.revocation { return finding(cause, paid.notificationUUID) }
+        // Both sides have the product, and it gives the entitlement there alone: the definitions differ.
+        if let product = record.product, known.products.contains(product) {
+            return finding(.unexplained, known.transactionNotification)
+        }
         if record.isShared || known.isShared { return finding(.familySharing, known.transactionNotification) }
-        if paid?.isUpgraded == true || !known.products.isEmpty {
+        if paid?.isUpgraded == true || (!known.products.isEmpty && known.isChanged(from: record.product)) {
             return finding(.upgrade, known.transactionNotification)
         }
         if let grace = record.graceEndsAt, grace > moment { return finding(.gracePeriod, known.statusNotification) }
@@ -165,11 +169,15 @@ extension EntitlementComparison {
         }
         if let cause = line.causeOfReason { return finding(cause) }
         guard !records.isEmpty else { return finding(line.isShared ? .familySharing : .unexplained) }
-        if let reversal = known?.reversal { return finding(.refundReversed, reversal) }
+        // Only of the transaction that gives access now: an older one says nothing of what is missing there.
+        if let id = line.transactionId, let reversal = known?.reversals[id] {
+            return finding(.refundReversed, reversal)
+        }
         if let paid = known?.transactions.first(where: { $0.id == line.transactionId }), let cause = paid.revocation {
             return finding(cause, paid.notificationUUID)
         }
-        if records.contains(where: { $0.span.contains(moment) }) {
+        let valid = records.filter { $0.span.contains(moment) }
+        if valid.contains(where: { $0.product != line.productId && known?.isChanged(from: $0.product) ?? true }) {
             return finding(.upgrade, known?.transactionNotification)
         }
         return finding(line.isShared || records.contains { $0.isShared } ? .familySharing : .unexplained)
@@ -196,10 +204,11 @@ extension EntitlementComparison {
             return finding(.gracePeriod, known?.statusNotification)
         }
         if known?.isNonRenewing == true { return finding(.nonRenewingDuration) }
-        if let paid = known?.transaction(of: record, at: moment), let cause = paid.revocation {
-            return finding(cause, paid.notificationUUID)
+        let paid = known?.transaction(of: record, at: moment)
+        if let paid, let cause = paid.revocation { return finding(cause, paid.notificationUUID) }
+        if record.refundedAt != nil, let id = paid?.id, let reversal = known?.reversals[id] {
+            return finding(.refundReversed, reversal)
         }
-        if record.refundedAt != nil, let reversal = known?.reversal { return finding(.refundReversed, reversal) }
         if let product = record.product, product != line.productId {
             return finding(.upgrade, known?.transactionNotification)
         }
@@ -246,6 +255,12 @@ extension ComparedPurchase {
     /// True for access by family sharing, or by an assigned seat.
     fileprivate var isShared: Bool { ownership.map { TransactionFacts.ownershipsPaidElsewhere.contains($0) } ?? false }
     fileprivate var isNonRenewing: Bool { productType.flatMap(ProductKind.init) == .nonRenewing }
+
+    /// Whether it may have been of a product before another one took its place. Where a record names none: whether it was of
+    /// several.
+    fileprivate func isChanged(from product: String?) -> Bool {
+        product != nil || Set(transactions.map(\.productId)).count > 1
+    }
 
     /// The transaction that a record is about: of its product, with its end where one has it, else the newest.
     fileprivate func transaction(of record: IncumbentRecord, at moment: Date) -> Transaction? {

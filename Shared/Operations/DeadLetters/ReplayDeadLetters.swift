@@ -17,7 +17,6 @@ package struct ReplayDeadLetters: Sendable {
             self.known = known
         }
 
-        /// A sentence.
         package var sentence: String {
             guard found > 0 else { return "No dead letter is open." }
             let share =

@@ -33,8 +33,7 @@ package struct SetOfferRules: Sendable {
     package func plan(on connection: PostgresConnection) async throws -> OperationPlan {
         let before = try await OfferRuleStore(connection).inForce(bundleId, in: environment)
         var effects = [
-            before.map { "Version \($0.number + 1) would replace version \($0.number) of \($0.createdAt.text)." }
-                ?? "\(bundleId) in \(environment.rawValue) would get its first rules."
+            before?.replacement ?? "\(bundleId) in \(environment.rawValue) would get its first rules."
         ]
         func names(_ rules: [OfferRule]) -> Set<String> {
             Set(rules.map { "\($0.offerIdentifier) of \($0.productId)" })

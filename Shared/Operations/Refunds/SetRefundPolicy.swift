@@ -29,13 +29,15 @@ package struct SetRefundPolicy: Sendable {
         self.environment = environment
     }
 
+    private var subject: String { "\(environment.rawValue) \(bundleId)" }
+    private var about: OperatorAction.About { OperatorAction.About(environment, bundleId) }
+
     package func plan(on connection: PostgresConnection, at now: Date) async throws -> OperationPlan {
         let before = try await RefundPolicyStore(connection).inForce(bundleId, in: environment)
         let open = try await RefundRequestPages(connection).page(
             in: environment, of: [bundleId], state: .open, limit: 1000, at: now)
         var effects = [
-            before.map { "Version \($0.number + 1) would replace version \($0.number) of \($0.createdAt.text)." }
-                ?? "\(bundleId) in \(environment.rawValue) would get its first policy.",
+            before?.replacement ?? "\(bundleId) in \(environment.rawValue) would get its first policy.",
             "\(open.count.counted("open request")) would be decided by it; requests that are decided stay as they are.",
         ]
         if let consent = policy.consent {
@@ -44,8 +46,8 @@ package struct SetRefundPolicy: Sendable {
                     + "“\(consent.terms)”, unless they withdrew: that these terms say so is your duty.")
         }
         return OperationPlan(
-            Self.name, on: "\(environment.rawValue) \(bundleId)", about: OperatorAction.About(environment, bundleId),
-            effects + policy.warnings.map { "Warning: \($0)" }, isEffective: before?.document != document)
+            Self.name, on: subject, about: about, effects + policy.warnings.map { "Warning: \($0)" },
+            isEffective: before?.document != document)
     }
 
     /// - Parameter expected: the version that the caller read, 0 for none; nil: whatever it is.
@@ -57,9 +59,7 @@ package struct SetRefundPolicy: Sendable {
         do {
             return try await RefundPolicyStore(connection).add(
                 document, to: bundleId, in: environment, expecting: expected, by: performer.name, at: performer.now,
-                audit: performer.action(
-                    Self.name, on: "\(environment.rawValue) \(bundleId)",
-                    about: OperatorAction.About(environment, bundleId)))
+                audit: performer.action(Self.name, on: subject, about: about))
         } catch is OtherVersionAdded {
             throw OperationError("another version of the policy was added meanwhile; read it and try again")
         }

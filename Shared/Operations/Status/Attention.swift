@@ -139,13 +139,17 @@ package struct Attention: Sendable {
             ("receivers", report.receivers.problem), ("recovery", report.recovery.problem),
             ("publishing", report.unpublished.problem), ("locks", report.blocked.problem),
         ].filter { $0.1 != nil }.map(\.0)
-        if database.count == 6 {
-            sentences.append("the database is unavailable; check that Postgres runs and answers (disk, connections)")
-        } else if !database.isEmpty {
+        guard database.count < 6 else {
+            return sentences + [
+                "the database is unavailable; check that Postgres runs and answers (disk, connections)"
+            ]
+        }
+        if !database.isEmpty {
             sentences.append(
                 "the database is unavailable for some sections (\(database.joined(separator: ", "))), which say why")
         }
         return sentences
+            + report.unread.sorted { $0.key < $1.key }.map { "the \($0.key) could not be looked at: \($0.value)" }
     }
 
     private func receivers(_ report: PipelineStatus) -> [String] {
@@ -207,6 +211,10 @@ package struct Attention: Sendable {
                 return
                     "\(name) is \(TimeSpan.age(age)) late\(fault)\(waiting): its receiver is slow or refuses some events; "
                     + "storekeeper webhooks deliveries \(webhook.id) --state waiting"
+            case "testing" where age > delivery:
+                return
+                    "\(name) has not answered its test\(fault)\(waiting) until it does: repair its receiver, then "
+                    + "storekeeper webhooks test \(webhook.id)"
             default: return nil
             }
         }

@@ -205,6 +205,8 @@ package struct PipelineStatus: Sendable, Encodable {
     package var figures: Figures?
     package var unknownDurations: [UnknownDuration] = []
     package var rejectedTransfers: [RejectedTransfers] = []
+    /// Why any of what is no ``Section`` could not be read, by its name: that it is empty then says nothing.
+    package var unread: [String: String] = [:]
     /// Problems, most urgent first; filled by ``Attention``.
     package var attention: [String] = []
     /// What an operator may want to set or know, and what is no problem; filled by ``Attention``.

@@ -1,3 +1,4 @@
+import ServerAPI
 import Storage
 
 import struct Foundation.Date
@@ -17,7 +18,11 @@ extension RecoveryStatus {
         }
         for canary in canaries {
             guard let outcome = canary.outcome, outcome != Canary.Outcome.arrived.rawValue else { continue }
-            let word = canary.attemptResult.map { ", Apple says \($0)" } ?? ""
+            let word =
+                canary.attemptResult.map { result in
+                    ", Apple says \(result): "
+                        + (SendAttemptResult(rawValue: result).remedy ?? "storekeeper dead-letters list says more")
+                } ?? ""
             sentences.append(
                 "the last test notification of \(canary.bundleId) \(canary.environment) is \(outcome)\(word)")
         }

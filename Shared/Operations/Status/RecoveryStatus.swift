@@ -111,14 +111,7 @@ package struct RecoveryStatus: Sendable, Encodable, Equatable {
                 id: $0.id.uuidString.lowercased(), reason: $0.reason.rawValue, state: $0.state.rawValue,
                 openedAt: $0.createdAt, lastError: $0.lastError)
         }.sorted { $0.openedAt < $1.openedAt }
-        var newest: [CanaryState] = []
-        for canary in try await CanaryStore(connection).newest(100) {
-            let state = CanaryState(canary)
-            if !newest.contains(where: { $0.bundleId == state.bundleId && $0.environment == state.environment }) {
-                newest.append(state)
-            }
-        }
-        canaries = newest
+        canaries = try await CanaryStore(connection).newestOfEachApp(at: now).map(CanaryState.init)
         postponed = try await PostponedRequestStore(connection).waiting().map {
             Postponed(
                 bundleId: $0.bundleId, environment: $0.environment.rawValue, requests: $0.requests, since: $0.since,

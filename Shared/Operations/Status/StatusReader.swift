@@ -72,6 +72,13 @@ package struct StatusReader: Sendable {
         report.isYoung = await isYoung.value ?? false
         report.topicProblems = await topics.value ?? []
         report.brokers = await brokers
+        report.unread = [
+            "event feed": await feedBlocker.problem, "notifications of version 1": await version1.problem,
+            "durations of products": await unknownDurations.problem, "restores": await rejectedTransfers.problem,
+            "webhooks": await webhooks.problem, "refund requests": await refunds.problem,
+            "figures of revenue": await figures.problem, "database's clock": await clockDifference.problem,
+            "topics": report.stages.problem == nil ? await topics.problem : nil,
+        ].compactMapValues { $0 }
         report.attention = Attention().sentences(on: report)
         report.hints = Attention().hints(on: report)
         return report

@@ -1,4 +1,4 @@
-import AppStore
+import ServerAPI
 
 extension SendAttemptResult {
     /// What an operator checks after an attempt of Apple's with this result; nil after a success.

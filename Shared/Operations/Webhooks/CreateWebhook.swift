@@ -9,9 +9,6 @@ import struct Foundation.UUID
 package struct CreateWebhook: Sendable {
     /// As in the audit log.
     package static let name = "webhooks create"
-    /// The most apps, events and facts of an endpoint.
-    package static let longestList = 100
-
     let url: WebhookURL
     let environment: StoreEnvironment
     let filter: WebhookFilter
@@ -33,18 +30,7 @@ package struct CreateWebhook: Sendable {
             throw OperationError(
                 "the URL is not accepted: http:// is for receivers on this machine; use https://", .invalid("url"))
         }
-        for (name, list) in [("app", filter.bundleIds), ("event", filter.events), ("fact", filter.facts)] {
-            guard list.count <= Self.longestList, list.allSatisfy({ 1...255 ~= $0.utf8.count && !$0.utf8.contains(0) })
-            else {
-                throw OperationError(
-                    "give at most \(Self.longestList) values of 1 to 255 bytes as \(name)", .invalid(name))
-            }
-        }
-        guard kind == .changes || filter.facts.isEmpty else {
-            throw OperationError(
-                "an endpoint of kind apple gets notifications, which have no facts; name events instead",
-                .invalid("fact"))
-        }
+        try filter.check(for: kind)
         self.environment = environment
         self.filter = filter
         self.isOrdered = isOrdered
@@ -76,6 +62,29 @@ package struct CreateWebhook: Sendable {
         try await WebhookEndpointStore(connection).create(
             endpoint, audit: plan(id: id).action(of: performer))
         return endpoint
+    }
+}
+
+extension WebhookFilter {
+    /// The most apps, events and facts.
+    private static let longestList = 100
+
+    /// - Throws: `OperationError` where a list cannot be one, and where notifications should have facts.
+    func check(for kind: WebhookEndpoint.Kind) throws(OperationError) {
+        for (name, member, list) in [
+            ("app", "bundleIds", bundleIds), ("event", "events", events), ("fact", "facts", facts),
+        ] {
+            guard list.count <= Self.longestList, list.allSatisfy({ 1...255 ~= $0.utf8.count && !$0.utf8.contains(0) })
+            else {
+                throw OperationError(
+                    "give at most \(Self.longestList) values of 1 to 255 bytes as \(name)", .invalid(member))
+            }
+        }
+        guard kind == .changes || facts.isEmpty else {
+            throw OperationError(
+                "an endpoint of kind apple gets notifications, which have no facts; name events instead",
+                .invalid("facts"))
+        }
     }
 }
 

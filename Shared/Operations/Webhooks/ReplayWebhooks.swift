@@ -16,11 +16,12 @@ package struct ReplayWebhooks: Sendable {
     private let most: Int?
 
     /// - Parameter most: refuses more changes, and any while an earlier replay to the endpoint is unfinished; nil has no limit.
-    /// - Throws: `OperationError` where there is no such endpoint, and where there are more changes.
+    /// - Throws: `OperationError` where there is no such endpoint, where a filter is not accepted, and where there are more changes.
     package init(
         _ selection: WebhookReplayStore.Selection, to id: UUID, most: Int? = nil, on connection: PostgresConnection
     ) async throws {
         endpoint = try await ChangeWebhook.find(id, on: connection).endpoint
+        if case .time(_, let filter) = selection { try filter.check(for: endpoint.kind) }
         self.selection = selection
         self.most = most
         count = try await WebhookReplayStore(connection).count(
@@ -31,6 +32,9 @@ package struct ReplayWebhooks: Sendable {
                     + "has no limit")
         }
     }
+
+    /// Of the endpoint.
+    package var kind: WebhookEndpoint.Kind { endpoint.kind }
 
     package var plan: OperationPlan {
         OperationPlan(

@@ -13,6 +13,7 @@ struct BuyCommand: SimulatorWork {
 
             Examples:
               simulator buy premium.monthly --account 7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b
+              simulator buy premium.monthly --offer-code NEWSLETTER
               simulator buy com.example.app.coins.100 --environment Production --account 7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b
 
             Exit codes: 0 bought, and the receiver accepted the notification; 1 not; 64 invalid command line.
@@ -32,6 +33,18 @@ struct BuyCommand: SimulatorWork {
 
     @Flag(help: "The purchase is a family member's, and Apple shares it with this customer.")
     var familyShared = false
+
+    @Option(help: "Promotional offer that your server signed, as for StoreKit 2.")
+    var promotionalOffer: String?
+
+    @Option(help: "Offer code that the customer redeems: one period at half the price.")
+    var offerCode: String?
+
+    @Flag(help: "The customer ordered the app 30 days ago, before its release.")
+    var preordered = false
+
+    @Option(help: "Test account as developers report them: cannotCancel, or cannotRenew, whose renewals fail.")
+    var sandboxAccount: String?
 
     @OptionGroup var options: ClientOptions
 
@@ -55,6 +68,10 @@ struct BuyCommand: SimulatorWork {
             json.member("environment", environment)
             json.member("appAccountToken", account)
             json.member("isFamilyShared", familyShared)
+            json.member("promotionalOffer", promotionalOffer)
+            json.member("offerCode", offerCode)
+            json.member("hasPreordered", preordered)
+            json.member("sandboxAccount", sandboxAccount)
         }.body
         let made = try await client.ask("POST", "purchases", body)
         try await options.report(made, to: client) { made in

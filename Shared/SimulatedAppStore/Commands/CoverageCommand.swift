@@ -8,7 +8,8 @@ struct CoverageCommand: SimulatorWork {
         commandName: "coverage", abstract: "Count notifications by type, subtype, product type and environment.",
         discussion: """
             Creates the notifications that `simulator run` with the same options creates, and sends none. With --record it \
-            counts what a run has sent. Exit codes: 0 every documented kind occurred, 1 a kind is missing.
+            counts what a run has sent. A dash stands where a kind or product type that Apple does not have yet did not occur: \
+            none of it is due. Exit codes: 0 every documented kind occurred, 1 a kind is missing.
 
             Example: simulator coverage --count 20000
             """)
@@ -68,7 +69,11 @@ struct CoverageCommand: SimulatorWork {
             + coverage.keys.map { key in
                 row(
                     [key.notificationType, key.subtype ?? "-", key.productType ?? "-"]
-                        + environments.map { String(coverage.counts[key]?[$0] ?? 0) })
+                        + environments.map { environment in
+                            // Of what Apple does not have today none is due, so that none is no zero.
+                            let none = Coverage.documented.contains(key) ? "0" : "-"
+                            return coverage.counts[key]?[environment].map { String($0) } ?? none
+                        })
             }
     }
 }

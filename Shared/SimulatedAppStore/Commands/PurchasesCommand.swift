@@ -8,7 +8,9 @@ struct PurchasesCommand: SimulatorWork {
         commandName: "purchases", abstract: "List or show purchases made by `simulator buy`.",
         discussion: """
             Shows what state a purchase is in and which events can follow. With --signed it prints the newest transaction as \
-            StoreKit hands it to the app, signed: what your app uploads to your backend.
+            StoreKit hands it to the app, signed: what your app uploads to your backend. --signed-app prints the app transaction \
+            of the customer, which says when the app was bought, and ordered before its release (simulator buy --preordered). \
+            --device marks either for a device, as StoreKit does, so that a copy on another device is told.
 
             Examples:
               simulator purchases
@@ -21,20 +23,35 @@ struct PurchasesCommand: SimulatorWork {
     @Flag(help: "Print the signed transaction alone.")
     var signed = false
 
+    @Flag(help: "Print the customer's signed app transaction alone.")
+    var signedApp = false
+
+    @Option(help: "With --signed or --signed-app: the device, its AppStore.deviceVerificationID (default: none).")
+    var device: String?
+
     @OptionGroup var options: ClientOptions
 
     func validate() throws {
+        if let device {
+            guard UUID(uuidString: device) != nil else { throw ValidationError("--device \(device) is no UUID") }
+            guard signed || signedApp else { throw ValidationError("--device needs --signed or --signed-app") }
+        }
         if let purchase, !APICall.isTransactionId(purchase) {
             throw ValidationError("\(purchase) is no transaction id: those of Apple are digits")
         }
-        if signed, purchase == nil { throw ValidationError("--signed needs a purchase") }
+        if signed || signedApp, purchase == nil {
+            throw ValidationError("\(signed ? "--signed" : "--signed-app") needs a purchase")
+        }
+        if signed, signedApp { throw ValidationError("give --signed or --signed-app: each is printed alone") }
     }
 
     func run(in context: CommandContext) async throws {
         let client = try options.client(in: context)
-        let answer = try await client.ask("GET", purchase.map { "purchases/\($0)" } ?? "purchases")
-        if signed {
-            guard let text = answer.root["signedTransactionInfo"]?.string else {
+        let query = device.map { "?device=\($0)" } ?? ""
+        let answer = try await client.ask("GET", purchase.map { "purchases/\($0)\(query)" } ?? "purchases")
+        if signed || signedApp {
+            let member = signed ? "signedTransactionInfo" : "signedAppTransactionInfo"
+            guard let text = answer.root[member]?.string else {
                 throw SimulatorError(
                     "the simulator has not sent anything about the purchase yet: ask again in a moment")
             }

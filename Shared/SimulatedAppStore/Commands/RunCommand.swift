@@ -160,7 +160,7 @@ struct RunCommand: SimulatorWork {
             purchases: PurchaseControl(
                 apps: simulate.plan.apps, catalogue: simulate.plan.catalogue, historyStore: historyStore,
                 deliveryService: deliveryService,
-                signer: simulate.signer, present: simulate.present, clock: clock),
+                signer: simulate.signer, keys: keys, present: simulate.present, now: simulate.now, clock: clock),
             now: simulate.now)
         var simulate = simulate
         simulate.historyStore = historyStore

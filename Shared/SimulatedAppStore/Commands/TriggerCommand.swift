@@ -9,12 +9,14 @@ struct TriggerCommand: SimulatorWork {
         discussion: """
             The purchase changes as it would at Apple, and the notification is sent: an event that cannot follow is refused, with \
             those that can. What Apple sends at the end of a period (EXPIRED, DID_FAIL_TO_RENEW) ends the period now; DID_RENEW \
-            charges the next one early.
+            charges the next one early. DID_RENEW BILLING_RECOVERY moves the clock of the sandbox to a minute after the purchase, \
+            and is refused in production before a day has passed: no renewal is dated earlier.
 
             Examples:
               simulator trigger DID_FAIL_TO_RENEW GRACE_PERIOD --purchase 2000000012345678
               simulator trigger DID_CHANGE_RENEWAL_STATUS AUTO_RENEW_DISABLED --purchase 2000000012345678
               simulator trigger DID_CHANGE_RENEWAL_PREF UPGRADE --purchase 2000000012345678 --product studio.monthly
+              simulator trigger OFFER_REDEEMED --purchase 2000000012345678 --offer-code NEWSLETTER
               simulator trigger REFUND --purchase 2000000012345678
 
             Exit codes: 0 it happened, and the receiver accepted the notification; 1 not; 64 invalid command line.
@@ -34,6 +36,9 @@ struct TriggerCommand: SimulatorWork {
 
     @Option(help: "Product that the customer changes to, or subscribes to again.")
     var product: String?
+
+    @Option(help: "Offer code that the customer redeems (default of OFFER_REDEEMED: a promotional offer).")
+    var offerCode: String?
 
     @OptionGroup var options: ClientOptions
 
@@ -57,6 +62,7 @@ struct TriggerCommand: SimulatorWork {
             json.member("notificationType", type)
             json.member("subtype", subtype)
             json.member("productId", product)
+            json.member("offerCode", offerCode)
         }.body
         let made = try await client.ask("POST", "purchases/\(purchase)/events", body)
         try await options.report(made, to: client) { made in

@@ -47,6 +47,8 @@ struct ScenarioPlay: Sendable {
     let scenario: Scenario
     private(set) var purchases: [SimulatedPurchase]
     private var played = 0
+    /// A developer's request may have made the next steps impossible.
+    private var isChanged = false
     private var now: Date
 
     /// - Parameter beginning: before the first step.
@@ -102,11 +104,12 @@ struct ScenarioPlay: Sendable {
                 $0.purchase?.originalTransactionId == originalTransactionId
             })
         else { return nil }
+        isChanged = true
         return body(&purchases[place])
     }
 
     /// Plays the next step.
-    /// - Returns: nil when all are played.
+    /// - Returns: nil when all are played, or when a developer's request ended the purchase.
     mutating func next(identities: inout Identities) -> EventPayload? {
         guard let date = nextDate else { return nil }
         let step = scenario.steps[played]
@@ -114,6 +117,10 @@ struct ScenarioPlay: Sendable {
         let payload = purchases[step.actor].apply(
             step.event, at: date, product: product, offer: step.offer, identities: &identities)
         guard let payload else {
+            if isChanged {
+                played = scenario.steps.count
+                return nil
+            }
             preconditionFailure("scenario \(scenario.name): step \(played + 1), \(step.event), is not possible")
         }
         played += 1

@@ -18,7 +18,7 @@ struct ScenarioMix: Sendable {
 
     /// Mostly purchases without a scenario, and each scenario now and then.
     static let everything = ScenarioMix(
-        [(nil, 9)] + Scenario.all.map { ($0, 1 / Double(Scenario.all.count)) }, hasAppEvents: true)
+        [(nil, 9)] + Scenario.mixed.map { ($0, 1 / Double(Scenario.mixed.count)) }, hasAppEvents: true)
 
     /// One scenario, repeatedly, and nothing else.
     static func only(_ scenario: Scenario) -> ScenarioMix { ScenarioMix([(scenario, 1)], hasAppEvents: false) }

@@ -21,7 +21,10 @@ extension Scenario {
     }
 
     /// All of them, in the order of `simulator scenarios`.
-    static let all = renewals + commitments + changes + refunds + sharing + offers + oneTimePurchases
+    static let all = mixed + advancedCommerce
+
+    /// Those that are played among other purchases. What happens in the rest happens to those purchases anyway.
+    static let mixed = renewals + commitments + changes + refunds + sharing + offers + oneTimePurchases
 
     static func named(_ name: String) -> Scenario? { all.first { $0.name == name } }
 
@@ -192,5 +195,21 @@ extension Scenario {
         Scenario(
             name: "season-pass", summary: "A non-renewing subscription, whose duration Apple does not know.",
             steps: [first(Product.nonRenewing)]),
+    ]
+
+    private static let advancedCommerce = [
+        Scenario(
+            name: "advanced-commerce",
+            summary: "Migrated to Advanced Commerce; metadata and price change, and the renewal costs the new price.",
+            steps: [
+                first(basic), then(.migrate, hours: 24), then(.updateMetadata, hours: 24),
+                then(.changePrice, hours: 24), atEnd(.renew),
+            ]),
+        Scenario(
+            name: "advanced-commerce-refunded",
+            summary: "A generic product of Advanced Commerce, renewed, requested back and refunded.",
+            steps: [
+                first(Product.generic), atEnd(.renew), then(.requestRefund, hours: 24), then(.refund, hours: 20),
+            ]),
     ]
 }

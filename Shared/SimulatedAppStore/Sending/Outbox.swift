@@ -93,6 +93,16 @@ struct Outbox: Sendable {
         return payload
     }
 
+    /// Does what a developer asks for by Advanced Commerce, and sends its notification; see
+    /// ``Population/apply(_:to:of:now:)``.
+    mutating func apply(
+        _ request: CommerceRequest, to purchase: Purchase, of newest: EventPayload, now: Date
+    ) -> EventPayload? {
+        let payload = population.apply(request, to: purchase, of: newest, now: now)
+        if let payload { post(payload) }
+        return payload
+    }
+
     /// Sends notifications that change nothing; see ``Population/announce(_:about:)``.
     mutating func announce(_ kind: NotificationKind, about subscriptions: [EventPayload]) {
         for event in population.announce(kind, about: subscriptions) { post(event) }
@@ -112,22 +122,27 @@ struct Outbox: Sendable {
     /// The purchases by command.
     var manualPurchases: ManualPurchases { population.manual }
 
-    /// A customer buys by command; see ``ManualPurchases/buy(_:for:timeScale:at:)``.
-    mutating func buy(_ product: Product, for buyer: ManualPurchases.Buyer, at date: Date) throws -> EventPayload {
+    /// A customer buys by command; see ``ManualPurchases/buy(_:for:with:offerCode:timeScale:at:)``.
+    mutating func buy(
+        _ product: Product, for buyer: ManualPurchases.Buyer, with offer: SignedOffer? = nil, offerCode: String? = nil,
+        at date: Date
+    ) throws -> EventPayload {
         bringTimeUpTo(date)
         let event = try population.manual.buy(
-            product, for: buyer, timeScale: population.timeScale(in: buyer.app.environment), at: date)
+            product, for: buyer, with: offer, offerCode: offerCode,
+            timeScale: population.timeScale(in: buyer.app.environment), at: date)
         commanded.add(PendingNotification(event: event))
         return event
     }
 
-    /// An event of a purchase by command; see ``ManualPurchases/trigger(_:subtype:purchase:product:at:)``.
+    /// An event of a purchase by command; see ``ManualPurchases/trigger(_:subtype:purchase:product:offerCode:at:)``.
     mutating func trigger(
-        _ type: String, subtype: String?, purchase id: String, product: Product?, at date: Date
+        _ type: String, subtype: String?, purchase id: String, product: Product?, offerCode: String? = nil,
+        at date: Date
     ) throws -> EventPayload {
         bringTimeUpTo(date)
         let event = try population.manual.trigger(
-            type, subtype: subtype, purchase: id, product: product, at: date)
+            type, subtype: subtype, purchase: id, product: product, offerCode: offerCode, at: date)
         commanded.add(PendingNotification(event: event))
         return event
     }

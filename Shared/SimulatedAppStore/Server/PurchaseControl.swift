@@ -11,8 +11,12 @@ struct PurchaseControl: Sendable {
     let historyStore: HistoryStore
     let deliveryService: DeliveryService
     let signer: NotificationSigner
+    /// Of the developers' servers, which sign promotional offers.
+    let keys: KeyRing
     /// The simulated present, at which purchases are made.
     let present: @Sendable () -> Date
+    /// The time of day.
+    let now: @Sendable () -> Date
     /// Nil where the present is given, so that it cannot move.
     let clock: SimulatedClock?
     /// Answers from the exports.
@@ -29,7 +33,8 @@ struct PurchaseControl: Sendable {
         case ("POST", ["exports"]): try export(request.body)
         case ("GET", ["purchases"]): try list()
         case ("POST", ["purchases"]): try buy(request.body)
-        case ("GET", let path) where path.count == 2 && path[0] == "purchases": try show(path[1])
+        case ("GET", let path) where path.count == 2 && path[0] == "purchases":
+            try show(path[1], for: request.parameter("device"))
         case ("POST", let path) where path.count == 3 && path[0] == "purchases" && path[2] == "events":
             try trigger(path[1], request.body)
         default: nil
@@ -87,13 +92,23 @@ struct PurchaseControl: Sendable {
         }
     }
 
-    private func show(_ id: String) throws -> APIAnswer {
-        try description(of: try deliveryService.withOutbox { try $0.manualPurchases.purchase(id) }, isWhole: true)
+    /// - Parameter device: StoreKit's `deviceVerificationID` of the device to which the signed texts are handed.
+    private func show(_ id: String, for device: String?) throws -> APIAnswer {
+        let device = try device.map { text in
+            guard let device = UUID(uuidString: text) else { throw SimulatorError("device \(text) is no UUID") }
+            return device
+        }
+        let purchase = try deliveryService.withOutbox { try $0.manualPurchases.purchase(id) }
+        return try description(of: purchase, isWhole: true, for: device)
     }
 
     private func buy(_ body: [UInt8]) throws -> APIAnswer {
         let root = try Self.object(
-            body, ["productId", "bundleId", "environment", "appAccountToken", "isFamilyShared"])
+            body,
+            [
+                "productId", "bundleId", "environment", "appAccountToken", "isFamilyShared", "promotionalOffer",
+                "offerCode", "hasPreordered", "sandboxAccount",
+            ])
         guard let name = try Self.text("productId", of: root) else {
             throw SimulatorError(
                 "productId is missing: name the product that is bought; `simulator products` lists them")
@@ -115,26 +130,49 @@ struct PurchaseControl: Sendable {
         let buyer = ManualPurchases.Buyer(
             app: app, appAccountToken: token,
             catalogue: catalogue.isOwn(app) ? catalogue.products(in: app.bundleId) : [],
-            isFamilyShared: isFamilyShared)
+            isFamilyShared: isFamilyShared, hasPreordered: root["hasPreordered"]?.bool ?? false,
+            quirk: try Self.text("sandboxAccount", of: root).map { try quirk($0, in: app) })
+        let signed = root["promotionalOffer"].flatMap { $0.isNull ? nil : $0 }
+        let offer = try signed.map { try OfferCheck(keys: keys).offer($0, of: product, for: buyer, now: now()) }
+        let offerCode = try Self.text("offerCode", of: root)
         let date = present()
-        return answer(about: try deliveryService.withOutbox { try $0.buy(product, for: buyer, at: date) })
+        return answer(
+            about: try deliveryService.withOutbox {
+                try $0.buy(product, for: buyer, with: offer, offerCode: offerCode, at: date)
+            })
+    }
+
+    private func quirk(_ name: String, in app: App) throws -> Customer.SandboxQuirk {
+        guard let quirk = Customer.SandboxQuirk.named[name] else {
+            let names = Customer.SandboxQuirk.named.keys.sorted().joined(separator: " and ")
+            throw SimulatorError("no sandbox account is \(name): there are \(names)")
+        }
+        guard app.environment == .sandbox else {
+            throw SimulatorError("only an account of the sandbox is \(name): leave it out, or buy in the sandbox")
+        }
+        return quirk
     }
 
     private func trigger(_ id: String, _ body: [UInt8]) throws -> APIAnswer {
-        let root = try Self.object(body, ["notificationType", "subtype", "productId"])
+        let root = try Self.object(body, ["notificationType", "subtype", "productId", "offerCode"])
         guard let type = try Self.text("notificationType", of: root) else {
             throw SimulatorError("notificationType is missing: name one of Apple's types, such as DID_RENEW")
         }
         let subtype = try Self.text("subtype", of: root)
         let name = try Self.text("productId", of: root)
+        let offerCode = try Self.text("offerCode", of: root)
         let date = present()
         let event = try deliveryService.withOutbox { outbox in
             let product = try name.map { name in
                 let bundleId = try outbox.manualPurchases.purchase(id).customer.app.bundleId
                 return try catalogue.product(name, in: bundleId)
             }
-            return try outbox.trigger(type, subtype: subtype, purchase: id, product: product, at: date)
+            return try outbox.trigger(
+                type, subtype: subtype, purchase: id, product: product, offerCode: offerCode, at: date)
         }
+        // At its limit the clock stays behind by no more than a minute.
+        let ahead = event.signedDate.timeIntervalSince(date)
+        if ahead >= 1 { try? clock?.advance(by: ahead) }
         return answer(about: event)
     }
 
@@ -159,11 +197,16 @@ struct PurchaseControl: Sendable {
                 json.member("appAccountToken", token.uuidString.lowercased())
             }
             if let end = purchase.expiresDate { json.member("expiresDate", end.milliseconds) }
+            if let offer = (event.renewal?.nextOffer ?? purchase.offer)?.identifier {
+                json.member("offerIdentifier", offer)
+            }
         }
     }
 
     /// - Parameter isWhole: with the signed transaction, as StoreKit hands it to the app, and what was sent.
-    private func description(of purchase: SimulatedPurchase, isWhole: Bool) throws -> APIAnswer {
+    private func description(
+        of purchase: SimulatedPurchase, isWhole: Bool, for device: UUID? = nil
+    ) throws -> APIAnswer {
         let app = purchase.customer.app
         return try APIAnswer { json in
             json.member("bundleId", app.bundleId)
@@ -186,7 +229,9 @@ struct PurchaseControl: Sendable {
                 return (subscriber, subscriber?.notifications.map { history[$0] } ?? [])
             }
             if let subscriber {
-                json.member("signedTransactionInfo", jws: try signer.sign(newest, in: subscriber.newest))
+                json.member("signedTransactionInfo", jws: try signer.sign(newest, in: subscriber.newest, for: device))
+                let app = PayloadBuilder.appTransaction(of: subscriber.newest)
+                json.member("signedAppTransactionInfo", jws: try signer.sign(app, for: device))
             }
             json.beginArray("notifications")
             for notification in sent {

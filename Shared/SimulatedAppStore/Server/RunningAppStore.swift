@@ -55,7 +55,7 @@ final class RunningAppStore: Sendable {
                 faults: faults,
                 purchases: PurchaseControl(
                     apps: apps, catalogue: Catalogue(), historyStore: historyStore, deliveryService: deliveryService,
-                    signer: signer, present: present, clock: nil),
+                    signer: signer, keys: keys, present: present, now: now, clock: nil),
                 now: now))
         return try await server.answering(on: "127.0.0.1", port: 0) { port in
             try await body(RunningAppStore(historyStore, deliveryService, faults, answers, keys, signer, port: port))

@@ -4,6 +4,7 @@ import Development
 import Signatures
 
 import struct Foundation.Date
+import struct Foundation.UUID
 
 /// Builds and signs notifications as the App Store does.
 struct NotificationSigner: Sendable {
@@ -57,12 +58,18 @@ struct NotificationSigner: Sendable {
     }
 
     /// The compact JWS of a transaction, as StoreKit gives it to the app.
-    func sign(_ purchase: Purchase, in event: EventPayload) throws -> [UInt8] {
-        try signer(at: event.signedDate).sign(PayloadBuilder.transaction(purchase, in: event).json)
+    /// - Parameter device: the one that it is marked for; nil for none.
+    func sign(_ purchase: Purchase, in event: EventPayload, for device: UUID? = nil) throws -> [UInt8] {
+        let json = PayloadBuilder.transaction(purchase, in: event).json
+        return try signer(at: event.signedDate).sign(device.map { PayloadBuilder.marked(json, for: $0) } ?? json)
     }
 
     /// The compact JWS of a signed object in an answer of the API.
-    func sign(_ payload: some Payload) throws -> [UInt8] { try signer.sign(payload.json) }
+    /// - Parameter device: the one that it is marked for, where StoreKit hands it over.
+    func sign(_ payload: some Payload, for device: UUID? = nil) throws -> [UInt8] {
+        let json = payload.json
+        return try signer.sign(device.map { PayloadBuilder.marked(json, for: $0) } ?? json)
+    }
 
     private func forged(_ event: EventPayload, _ invalidVariant: InvalidVariant) throws -> SealedPayload {
         switch invalidVariant {

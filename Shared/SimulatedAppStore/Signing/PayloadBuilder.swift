@@ -1,6 +1,10 @@
 import AppStore
 import Contracts
+import Digests
+import Signatures
 import StrictJSON
+
+import struct Foundation.UUID
 
 /// Builds Apple's payloads of an event.
 enum PayloadBuilder {
@@ -24,8 +28,11 @@ enum PayloadBuilder {
         if let revocation = purchase.revocation {
             payload.revocationDate = revocation.date
             payload.revocationReason = RevocationReason(rawValue: Int64(revocation.reason))
-            payload.revocationType = revocation.type
-            payload.revocationPercentage = revocation.percentage
+            // The refunds of Advanced Commerce are those of its items.
+            if purchase.commerce == nil || !revocation.isRefund {
+                payload.revocationType = revocation.type
+                payload.revocationPercentage = revocation.percentage
+            }
         }
         payload.environment = environment(of: event)
         payload.transactionReason = purchase.reason == .purchase ? .purchase : .renewal
@@ -46,7 +53,7 @@ enum PayloadBuilder {
         }
         if purchase.product.seats != nil { payload.multiSeatInfo = multiSeatInfo(of: purchase, in: event) }
         if purchase.sharesPeriod { payload.additionalTransactionReason = .seatAddition }
-        if event.kind.isAdvancedCommerce { payload.advancedCommerceInfo = advancedCommerceInfo(of: purchase) }
+        payload.advancedCommerceInfo = commerceInfo(of: purchase)
         return payload
     }
 
@@ -84,7 +91,7 @@ enum PayloadBuilder {
         if let willRenew = renewal.commitmentWillRenew {
             payload.commitmentInfo = commitmentInfo(willRenew, of: renewal, purchase, in: event)
         }
-        if event.kind.isAdvancedCommerce { payload.advancedCommerceInfo = advancedCommerceInfo(of: purchase) }
+        payload.advancedCommerceInfo = commerceInfo(of: renewal, of: purchase)
         return payload
     }
 
@@ -156,9 +163,19 @@ enum PayloadBuilder {
         payload.receiptCreationDate = event.signedDate
         payload.originalPurchaseDate = event.purchase?.originalPurchaseDate ?? event.signedDate
         payload.originalApplicationVersion = "1"
+        payload.preorderDate = event.customer?.preorderDate
         payload.appTransactionId = event.customer?.appTransactionId
         payload.originalPlatform = .iOS
         return payload
+    }
+
+    /// What StoreKit hands over on a device: with the mark by which another device knows it for a copy.
+    static func marked(_ json: [UInt8], for device: UUID, nonce: UUID = UUID()) -> [UInt8] {
+        let nonce = nonce.uuidString.lowercased()
+        let digest = SHA384Hash.digest(Array((nonce + device.uuidString.lowercased()).utf8))
+        let mark = String(decoding: Base64.encode(digest, .standard), as: UTF8.self)
+        let members = #","deviceVerification":"\#(mark)","deviceVerificationNonce":"\#(nonce)"}"#
+        return json.dropLast() + Array(members.utf8)
     }
 
     private static func multiSeatInfo(of purchase: Purchase, in event: EventPayload) -> RawJSON {
@@ -193,19 +210,6 @@ enum PayloadBuilder {
                 """.utf8))
     }
 
-    /// What Advanced Commerce adds.
-    private static func advancedCommerceInfo(of purchase: Purchase) -> RawJSON {
-        RawJSON(
-            Array(
-                """
-                {"requestReferenceId":"\(purchase.transactionId)","taxCode":"C003-00-2",\
-                "descriptors":{"displayName":"Everything","description":"All titles"},\
-                "period":"\(purchase.product.period?.rawValue ?? "P1M")",\
-                "items":[{"SKU":"\(purchase.product.suffix)","displayName":"Everything","description":"All titles",\
-                "price":\(purchase.price)}]}
-                """.utf8))
-    }
-
     private static func environment(of event: EventPayload) -> AppStoreEnvironment {
         AppStoreEnvironment(rawValue: event.app.environment.rawValue)
     }
@@ -222,10 +226,6 @@ extension Product.Kind {
         case .unknown: TransactionType(rawValue: "Subscription Bundle")
         }
     }
-}
-
-extension NotificationKind {
-    var isAdvancedCommerce: Bool { [.metadataUpdate, .migration, .priceChange].contains(type) }
 }
 
 extension Renewal {

@@ -13,6 +13,7 @@ enum SampleCase: String, Sendable, CaseIterable {
     case refunded
     case oneTimeCharge = "one-time-charge"
     case test
+    case unreportedToken = "unreported-token"
     case unknownType = "unknown-type"
     case missingSignedDate = "missing-signed-date"
     case tampered
@@ -38,6 +39,7 @@ enum SampleCase: String, Sendable, CaseIterable {
         case .refunded: return try signer.sign(sample.payload(after: [.subscribe, .refund]))
         case .oneTimeCharge: return try signer.sign(sample.charge())
         case .test: return try signer.sign(sample.test())
+        case .unreportedToken: return try signer.sign(sample.unreportedToken())
         case .unknownType:
             var event = sample.payload(after: [.subscribe])
             event.kind = NotificationKind(

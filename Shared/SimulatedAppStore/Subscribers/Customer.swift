@@ -1,6 +1,7 @@
 import AppStore
 import Contracts
 
+import struct Foundation.Date
 import struct Foundation.UUID
 
 /// An app in one of Apple's environments.
@@ -50,6 +51,9 @@ struct Customer: Sendable, Equatable {
         case cannotCancel
         /// Charges fail after so many transactions of the account.
         case renewalsFail(after: Int)
+
+        /// As `simulator buy` names them.
+        static let named = ["cannotCancel": Self.cannotCancel, "cannotRenew": .renewalsFail(after: 0)]
     }
 
     var app: App
@@ -60,6 +64,8 @@ struct Customer: Sendable, Equatable {
     var appTransactionId: String
     var ownership = Ownership.purchased
     var quirk: SandboxQuirk?
+    /// When the customer ordered the app before its release; nil where not.
+    var preorderDate: Date?
 
     init(of app: App, random: inout SeededRandom, identities: inout Identities) {
         self.app = app
@@ -75,6 +81,7 @@ struct Customer: Sendable, Equatable {
         other.ownership = ownership
         other.appAccountToken = nil
         other.appTransactionId = identities.appTransactionId()
+        other.preorderDate = nil
         return other
     }
 }

@@ -83,7 +83,6 @@ struct EventGenerator: Sendable {
     private mutating func nextAtTheEnd(
         _ purchase: SimulatedPurchase, of paidEnd: Date, willRenew: Bool
     ) -> Decision? {
-        let environment = purchase.customer.app.environment
         guard willRenew else {
             let roll = random.fraction()
             let event: LifecycleEvent =
@@ -93,11 +92,11 @@ struct EventGenerator: Sendable {
         if purchase.permits(.expireAfterPriceIncrease, at: paidEnd), random.chance(0.7) {
             return decide(.expireAfterPriceIncrease, in: purchase, notBefore: paidEnd)
         }
-        if environment != .production, purchase.renewals >= purchase.timeScale.sandboxRenewals {
+        if purchase.isOverInSandbox {
             let room = paidEnd.timeIntervalSince(purchase.now) * 0.9
             return room > 0 ? decide(.turnRenewalOff, in: purchase, within: room) : nil
         }
-        if case .renewalsFail(let count) = purchase.customer.quirk, purchase.renewals >= count {
+        if purchase.chargesFail {
             return decide(.failToRenew, in: purchase, notBefore: paidEnd)
         }
         let roll = random.fraction()

@@ -52,6 +52,7 @@ enum LifecycleEvent: String, Sendable, CaseIterable {
     case unclaimSeats
     case updateMetadata
     case migrate
+    /// A price of Advanced Commerce, without consent.
     case changePrice
     /// A type that Apple does not have yet.
     case somethingNew
@@ -122,8 +123,7 @@ struct NotificationKind: Sendable, Hashable {
     static let test = NotificationKind(.test)
     static let upgraded = NotificationKind(.didChangeRenewalPref, .upgrade)
     /// Apple documents the subtype; that it goes with this type is our reading.
-    static let seatsAdded = NotificationKind(
-        .didChangeRenewalPref, NotificationSubtype(rawValue: "INCREASE_QUANTITY"))
+    static let seatsAdded = NotificationKind(.didChangeRenewalPref, .increaseQuantity)
     static let extended = NotificationKind(.renewalExtended)
     static let extensionSummary = NotificationKind(.renewalExtension, .summary)
     static let extensionFailure = NotificationKind(.renewalExtension, .failure)

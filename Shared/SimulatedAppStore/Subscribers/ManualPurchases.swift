@@ -14,6 +14,8 @@ struct ManualPurchases: Sendable {
     private(set) var all: [SimulatedPurchase] = []
     /// When time brings the next event; nil where none follows.
     private var nextDate: Date?
+    /// Of the promotional offers that were bought with.
+    private var usedNonces: Set<String> = []
 
     /// - Parameter now: part of the ids, see ``Identities``.
     init(seed: UInt64, now: Date) {
@@ -30,13 +32,49 @@ struct ManualPurchases: Sendable {
         var catalogue: [Product] = []
         /// Whether the purchase is another family member's, which Apple shares with this customer.
         var isFamilyShared = false
+        /// Whether the customer ordered the app before its release.
+        var hasPreordered = false
+        /// Nil where the account is as it was, or as all others.
+        var quirk: Customer.SandboxQuirk?
     }
 
     /// The customer buys; one whose subscription of the same group is over subscribes again, under the same
     /// `originalTransactionId`.
-    /// - Throws: ``SimulatorError`` where the account has an active subscription of the same group: Apple sells one of each.
+    ///
+    /// With an offer, an active subscription of the group changes to the product, or renews with the offer.
+    /// - Parameters:
+    ///   - signed: nil without a promotional offer.
+    ///   - offerCode: one that the customer redeems by subscribing.
+    /// - Throws: ``SimulatorError`` where the account has an active subscription of the same group: Apple sells one of each;
+    ///   where the code is for something else than a subscription; where the promotional offer is another customer's, or was
+    ///   bought with before; and where there are both.
     mutating func buy(
-        _ product: Product, for buyer: Buyer, timeScale: TimeScale, at date: Date
+        _ product: Product, for buyer: Buyer, with signed: SignedOffer? = nil, offerCode: String? = nil,
+        timeScale: TimeScale, at date: Date
+    ) throws -> EventPayload {
+        guard signed == nil || offerCode == nil else {
+            throw SimulatorError("a purchase has one offer: leave out the offer code or the promotional offer")
+        }
+        if let signed { try check(signed, for: buyer) }
+        let offer =
+            try offerCode.map { try redeemed($0, with: product, for: buyer) }
+            ?? signed.map { Offer(kind: .promotional, payment: .payAsYouGo, name: $0.identifier) }
+        let payload = try buy(product, for: buyer, offer, timeScale: timeScale, at: date)
+        if let signed { usedNonces.insert(signed.nonce) }
+        return payload
+    }
+
+    private func redeemed(_ code: String, with product: Product, for buyer: Buyer) throws -> Offer {
+        guard product.isSubscription, !buyer.isFamilyShared else {
+            throw SimulatorError(
+                "the offer code \(code) is redeemed with a subscription of the customer's own; "
+                    + "\(product.id(in: buyer.app.bundleId)) is none")
+        }
+        return Offer.code(code)
+    }
+
+    private mutating func buy(
+        _ product: Product, for buyer: Buyer, _ offer: Offer?, timeScale: TimeScale, at date: Date
     ) throws -> EventPayload {
         if product.isSubscription, !buyer.isFamilyShared, buyer.appAccountToken != nil,
             let place = all.lastIndex(where: {
@@ -45,8 +83,10 @@ struct ManualPurchases: Sendable {
             })
         {
             let moment = max(date, all[place].now.adding(0.001))
+            let event = offer.flatMap { _ in all[place].redemption(with: product) } ?? .resubscribe
             guard
-                let payload = all[place].apply(.resubscribe, at: moment, product: product, identities: &identities)
+                let payload = all[place].apply(
+                    event, at: moment, product: product, offer: offer, identities: &identities)
             else {
                 let owned = all[place].renewal?.product.id(in: buyer.app.bundleId) ?? ""
                 let id = all[place].purchase?.originalTransactionId ?? ""
@@ -58,26 +98,51 @@ struct ManualPurchases: Sendable {
             updateNextDate()
             return payload
         }
-        var purchase = SimulatedPurchase(of: customer(for: buyer), timeScale: timeScale, beginning: date.adding(-0.001))
+        var purchase = SimulatedPurchase(
+            of: customer(for: buyer, at: date), timeScale: timeScale, beginning: date.adding(-0.001))
         purchase.catalogue = buyer.catalogue
         let event: LifecycleEvent = product.isSubscription ? .subscribe : .buy
-        guard let payload = purchase.apply(event, at: date, product: product, identities: &identities) else {
-            preconditionFailure("a first purchase is always permitted")
-        }
+        guard let payload = purchase.apply(event, at: date, product: product, offer: offer, identities: &identities)
+        else { preconditionFailure("a first purchase is always permitted") }
         all.append(purchase)
         updateNextDate()
         return payload
     }
 
-    /// Purchases of one account of an app are those of one Apple account.
-    private mutating func customer(for buyer: Buyer) -> Customer {
-        let known = all.last {
+    /// What the App Store knows beside the signature.
+    private func check(_ signed: SignedOffer, for buyer: Buyer) throws {
+        guard !usedNonces.contains(signed.nonce) else {
+            throw OfferCheck.invalid("the nonce \(signed.nonce) was used before: sign each offer with a new one")
+        }
+        guard let id = signed.transactionId else { return }
+        let customer = known(buyer)?.appTransactionId
+        let isOwn = all.contains { purchase in
+            purchase.customer.app == buyer.app && purchase.customer.appTransactionId == customer
+                && (customer == id || purchase.transactions.contains { $0.transactionId == id })
+        }
+        guard isOwn else { throw OfferCheck.invalid("\(id) is no transaction of the customer who buys") }
+    }
+
+    /// Who bought for the account before.
+    private func known(_ buyer: Buyer) -> Customer? {
+        all.last {
             buyer.appAccountToken != nil && $0.customer.app == buyer.app
                 && $0.customer.appAccountToken == buyer.appAccountToken
+        }?.customer
+    }
+
+    /// Purchases of one account of an app are those of one Apple account.
+    private mutating func customer(for buyer: Buyer, at date: Date) -> Customer {
+        let preorderDate = buyer.hasPreordered ? date.adding(-30 * 86_400) : nil
+        if var customer = known(buyer) {
+            customer.preorderDate = preorderDate ?? customer.preorderDate
+            customer.quirk = buyer.quirk ?? customer.quirk
+            return customer
         }
-        if let known { return known.customer }
         var customer = Customer(of: buyer.app, random: &random, identities: &identities)
         customer.appAccountToken = buyer.appAccountToken
+        customer.preorderDate = preorderDate
+        customer.quirk = buyer.quirk
         return buyer.isFamilyShared ? customer.sharing(.familyShared, identities: &identities) : customer
     }
 
@@ -87,24 +152,30 @@ struct ManualPurchases: Sendable {
     ///   - subtype: nil is any.
     ///   - id: of any transaction of the purchase.
     ///   - product: what the customer changes to; nil is the nearest that fits.
-    ///   - catalogue: what the app sells.
+    ///   - offerCode: one that the customer redeems, where the event is the redemption of an offer; nil is a promotional offer.
     /// - Throws: ``SimulatorError`` that names what exists where the type, the purchase or the product does not, and what is
     ///   possible where the event cannot follow.
     mutating func trigger(
-        _ type: String, subtype: String? = nil, purchase id: String, product: Product? = nil, at date: Date
+        _ type: String, subtype: String? = nil, purchase id: String, product: Product? = nil, offerCode: String? = nil,
+        at date: Date
     ) throws -> EventPayload {
         let events = try LifecycleEvent.named(type, subtype)
+        if offerCode != nil, !events.contains(where: \.takesOfferCode) {
+            throw SimulatorError(
+                "an offer code is redeemed by OFFER_REDEEMED or SUBSCRIBED RESUBSCRIBE, and by buying a subscription")
+        }
         guard let place = place(of: id) else { throw unknown(id) }
         var purchase = all[place]
         let moment = max(date, purchase.now.adding(0.001))
         for event in events where purchase.permits(event, at: moment) {
+            let moment = try event == .recover ? recovery(of: purchase, at: moment) : moment
             if event.endsPeriod { purchase.endPeriod(at: moment) }
             let target = try target(of: event, in: purchase, wanted: product)
             let offer: Offer? =
                 switch event {
                 case .redeemOffer, .redeemOfferAndUpgrade, .redeemOfferAndDowngrade:
-                    Offer(kind: .promotional, payment: .payAsYouGo)
-                default: nil
+                    offerCode.map(Offer.code) ?? Offer(kind: .promotional, payment: .payAsYouGo)
+                default: event.takesOfferCode ? offerCode.map(Offer.code) : nil
                 }
             guard
                 var payload = purchase.apply(
@@ -119,6 +190,17 @@ struct ManualPurchases: Sendable {
         throw SimulatorError(
             "\(([type] + [subtype].compactMap(\.self)).joined(separator: " ")) cannot follow: \(purchase.summary(at: moment)); "
                 + "possible now: \(purchase.possible(at: moment).joined(separator: ", "))")
+    }
+
+    /// When a failed charge can succeed: in the sandbox up to a minute later, by which the simulator's clock moves on.
+    /// - Throws: ``SimulatorError`` in production, where it would be a day for all purchases of the simulator.
+    private func recovery(of purchase: SimulatedPurchase, at date: Date) throws -> Date {
+        let earliest = purchase.earliestRenewal
+        guard date < earliest, purchase.customer.app.environment == .production else { return max(date, earliest) }
+        throw SimulatorError(
+            "DID_RENEW BILLING_RECOVERY cannot follow before \(earliest.formatted(.iso8601)): Apple charges a renewal up "
+                + "to a day before its date, and none is that soon after a purchase; let a day pass by "
+                + "`simulator clock advance 1d`")
     }
 
     /// The product that an event changes to.
@@ -207,12 +289,21 @@ extension SimulatedPurchase {
             if renewal?.priceIncreaseStatus == 0 { return (.expireAfterPriceIncrease, max(end, soonest)) }
             // Apple charges up to a day before the end, so that access has no hole.
             let early = max(end.adding(-timeScale.earlyCharge / 2), soonest)
-            let isOver = customer.app.environment != .production && renewals >= timeScale.sandboxRenewals
-            return (isOver ? .turnRenewalOff : .renew, early)
+            if isOverInSandbox, permits(.turnRenewalOff, at: early) { return (.turnRenewalOff, early) }
+            // A renewal that cannot be switched off, or off already behind the commitment, is charged no more.
+            return isOverInSandbox || chargesFail ? (.failToRenew, max(end, soonest)) : (.renew, early)
         case .grace(let end): return (.outliveGrace, max(end, soonest))
         case .billingRetry(let end): return (.expireInBillingRetry, max(end, soonest))
         case .notBought, .expired, .revoked, .owned: return nil
         }
+    }
+
+    /// What a purchase with an offer does to an active subscription of the same group; nil where it does nothing.
+    func redemption(with product: Product) -> LifecycleEvent? {
+        guard phase == .active else { return nil }
+        if product == renewal?.product { return .redeemOffer }
+        if higherProducts.contains(product) { return .redeemOfferAndUpgrade }
+        return lowerProducts.contains(product) ? .redeemOfferAndDowngrade : nil
     }
 
     /// The paid period ends now and not when it was to.
@@ -261,6 +352,14 @@ extension LifecycleEvent {
     /// Whether Apple sends it at the end of a period, and access that was paid ends with it.
     var endsPeriod: Bool { waitsForExpiry && self != .renew && self != .renewInANewWay }
 
+    /// Whether a customer can redeem an offer code with it.
+    var takesOfferCode: Bool {
+        switch self {
+        case .redeemOffer, .redeemOfferAndUpgrade, .redeemOfferAndDowngrade, .resubscribe: true
+        default: false
+        }
+    }
+
     /// The events of a type and subtype.
     /// - Throws: ``SimulatorError`` that names those that exist.
     static func named(_ type: String, _ subtype: String?) throws -> [LifecycleEvent] {
@@ -298,5 +397,5 @@ extension NotificationKind {
 
 extension Product {
     /// Everything that a simulated app sells.
-    static let all = subscriptions + storage + [team] + oneTime
+    static let all = subscriptions + storage + [team, generic] + oneTime
 }

@@ -17,13 +17,16 @@ struct Offer: Sendable, Hashable {
     var payment: Payment
     /// What one payment covers; nil is the product's own period.
     var period: Product.Period?
+    /// Its identifier where a person or the developer's server named it; nil is the simulator's own.
+    var name: String?
 
     static let freeWeek = Offer(kind: .introductory, payment: .freeTrial, period: .week)
     static let winBack = Offer(kind: .winBack, payment: .payUpFront, period: .threeMonths)
 
     /// Introductory offers have no name.
     var identifier: String? {
-        switch kind {
+        if let name { return name }
+        return switch kind {
         case .introductory: nil
         case .promotional: "spring.half"
         case .code: "NEWSLETTER"
@@ -40,6 +43,9 @@ struct Offer: Sendable, Hashable {
         case .payUpFront: .payUpFront
         }
     }
+
+    /// An offer code for one period at half the price.
+    static func code(_ name: String) -> Offer { Offer(kind: .code, payment: .payAsYouGo, name: name) }
 
     /// Half the price, or nothing.
     func price(of product: Product) -> Int64 { payment == .freeTrial ? 0 : product.price / 2 }

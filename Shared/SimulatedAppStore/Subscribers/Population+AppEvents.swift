@@ -3,6 +3,7 @@ import Contracts
 
 import struct Foundation.Date
 import typealias Foundation.TimeInterval
+import struct Foundation.UUID
 
 /// Notifications about an app and no purchase.
 extension Population {
@@ -42,19 +43,9 @@ extension Population {
             signedDate: Self.somewhere(before: now, in: app.environment, using: &random))
     }
 
-    /// A token for purchases outside of the App Store, about which the developer must report.
     private mutating func externalPurchaseToken(_ subtype: NotificationSubtype, now: Date) -> EventPayload {
         var payload = payload(NotificationKind(.externalPurchaseToken, subtype), now: now)
-        var token = ExternalPurchaseToken()
-        // The token itself names the sandbox; nothing else in it does.
-        let prefix = payload.app.environment == .sandbox ? "SANDBOX_" : ""
-        token.externalPurchaseId = prefix + identities.uuid().uuidString.lowercased()
-        token.tokenCreationDate = payload.signedDate.adding(subtype == .created ? -1 : -30 * 86_400)
-        token.appAppleId = payload.app.appAppleId
-        token.bundleId = payload.app.bundleId
-        token.tokenType = "SERVICES"
-        token.tokenExpirationDate = token.tokenCreationDate?.adding(365 * 86_400)
-        payload.object = .externalPurchaseToken(token)
+        payload.object = .externalPurchaseToken(ExternalPurchaseToken(in: payload, id: identities.uuid()))
         return payload
     }
 
@@ -86,5 +77,20 @@ extension Population {
         summary.failedCount = Int64(random.index(below: 10))
         payload.object = .summary(summary)
         return payload
+    }
+}
+
+extension ExternalPurchaseToken {
+    /// A token for purchases outside of the App Store, about which the developer must report.
+    init(in payload: EventPayload, id: UUID) {
+        self.init()
+        // The token itself names the sandbox; nothing else in it does.
+        let prefix = payload.app.environment == .sandbox ? "SANDBOX_" : ""
+        externalPurchaseId = prefix + id.uuidString.lowercased()
+        tokenCreationDate = payload.signedDate.adding(payload.kind.subtype == .created ? -1 : -30 * 86_400)
+        appAppleId = payload.app.appAppleId
+        bundleId = payload.app.bundleId
+        tokenType = "SERVICES"
+        tokenExpirationDate = tokenCreationDate?.adding(365 * 86_400)
     }
 }

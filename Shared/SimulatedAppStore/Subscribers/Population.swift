@@ -236,6 +236,36 @@ extension Population {
         }
     }
 
+    /// Does what a developer asks for by Advanced Commerce. A purchase that is in no place continues from its newest payload.
+    /// - Parameters:
+    ///   - purchase: the transaction that it is about.
+    ///   - newest: the newest payload about its subscription.
+    /// - Returns: nil where it names an item that the transaction has not.
+    mutating func apply(
+        _ request: CommerceRequest, to purchase: Purchase, of newest: EventPayload, now: Date
+    ) -> EventPayload? {
+        let id = purchase.originalTransactionId
+        if let index = indices(of: [id])[id] {
+            return change(index, id) { simulated, identities in
+                let date = max(now, simulated.now.adding(0.001))
+                return simulated.apply(request, to: purchase.transactionId, at: date, identities: &identities)
+            }
+        }
+        var (payload, shown) = (newest, purchase)
+        payload.signedDate = max(now, newest.signedDate.adding(0.001))
+        guard request.change(&shown, &payload.renewal, at: payload.signedDate) else { return nil }
+        if shown.revocation != purchase.revocation, newest.purchase?.transactionId == purchase.transactionId {
+            payload.renewal?.willRenew = false
+            if payload.status != nil { payload.status = 5 }
+        }
+        payload.uuid = identities.uuid()
+        payload.kind = request.kind
+        payload.purchase = shown
+        payload.access = nil
+        payload.book = nil
+        return payload
+    }
+
     /// Payloads about subscriptions that change nothing.
     /// - Parameter subscriptions: the newest payload about each.
     mutating func announce(_ kind: NotificationKind, about subscriptions: [EventPayload]) -> [EventPayload] {

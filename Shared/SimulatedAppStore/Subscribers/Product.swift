@@ -30,6 +30,8 @@ struct Product: Sendable, Hashable {
     var seats: Int64?
     /// Paid monthly with a commitment of twelve months.
     var hasCommitment = false
+    /// Generic: what is sold by it are the developer's items of Advanced Commerce.
+    var isGeneric = false
 
     /// Whether the suffix is the whole product id.
     var hasOwnId = false
@@ -45,6 +47,7 @@ extension Product {
     private static let storageGroup = "21447303"
     private static let teamGroup = "21447304"
     private static let bundleGroup = "21447305"
+    private static let genericGroup = "21447306"
 
     private static func subscription(
         _ suffix: String, level: Int, _ period: Period, _ price: Int64, group: String = mainGroup
@@ -83,6 +86,10 @@ extension Product {
     static let bundle = Product(
         kind: .unknown, suffix: "everything.monthly", group: bundleGroup, level: 1, period: .month, price: 29_990)
 
+    static let generic = Product(
+        kind: .autoRenewable, suffix: "generic.monthly", group: genericGroup, level: 1, period: .month, price: 12_990,
+        isGeneric: true)
+
     static let consumables = [
         Product(kind: .consumable, suffix: "coins.100", price: 990),
         Product(kind: .consumable, suffix: "coins.1000", price: 7_990),
@@ -93,7 +100,7 @@ extension Product {
     /// Everything that is not a subscription.
     static let oneTime = consumables + [nonConsumable, nonRenewing]
 
-    private static let groups = Dictionary(grouping: subscriptions + storage + [team, bundle]) { $0.group }
+    private static let groups = Dictionary(grouping: subscriptions + storage + [team, bundle, generic]) { $0.group }
 
     /// All subscriptions of its group, itself included.
     var siblings: [Product] { Self.groups[group] ?? [] }

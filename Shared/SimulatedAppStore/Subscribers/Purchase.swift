@@ -27,6 +27,8 @@ struct Purchase: Sendable, Equatable {
     var revocation: Revocation?
     /// Of a product that is paid in parts.
     var commitment: Commitment?
+    /// Of Advanced Commerce.
+    var commerce: Commerce?
     /// Replaced by something better before it ended.
     var isUpgraded = false
 
@@ -50,6 +52,9 @@ struct Purchase: Sendable, Equatable {
         var type: RevocationType
         /// Thousandths of a percent, of a refund in part.
         var percentage: Int64?
+
+        /// Whether money went back to the customer.
+        var isRefund: Bool { type == .refundFull || type == .refundProrated }
     }
 }
 

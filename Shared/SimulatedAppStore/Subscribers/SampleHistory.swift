@@ -1,3 +1,5 @@
+import AppStore
+
 import struct Foundation.Date
 
 /// Leads a purchase through given events, for one payload of a kind.
@@ -47,6 +49,13 @@ struct SampleHistory: Sendable {
 
     mutating func test() -> EventPayload {
         EventPayload(uuid: identities.uuid(), kind: .test, app: app, signedDate: now.adding(-1))
+    }
+
+    mutating func unreportedToken() -> EventPayload {
+        let kind = NotificationKind(.externalPurchaseToken, .unreported)
+        var payload = EventPayload(uuid: identities.uuid(), kind: kind, app: app, signedDate: now.adding(-1))
+        payload.object = .externalPurchaseToken(ExternalPurchaseToken(in: payload, id: identities.uuid()))
+        return payload
     }
 }
 

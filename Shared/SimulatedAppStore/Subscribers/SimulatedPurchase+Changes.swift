@@ -16,15 +16,19 @@ extension SimulatedPurchase {
         case .recover: recover(at: date, identities: &identities)
         case .turnRenewalOff: turnRenewal(on: false)
         case .turnRenewalOn: turnRenewal(on: true)
-        case .downgrade: renewal?.nextProduct = product
+        case .downgrade: renew(to: product)
         case .redeemOfferAndDowngrade:
-            renewal?.nextProduct = product
+            renew(to: product)
             renewal?.nextOffer = offer
         case .redeemOffer: renewal?.nextOffer = offer
-        case .keepProduct: if let owned = renewal?.product { renewal?.nextProduct = owned }
+        case .keepProduct: if let owned = renewal?.product { renew(to: owned) }
         case .announcePriceIncrease: raisePrice(consent: 0)
         case .acceptPriceIncrease: renewal?.priceIncreaseStatus = 1
         case .raisePrice: raisePrice(consent: 1)
+        case .changePrice:
+            useCommerce()
+            raisePrice(consent: renewal?.priceIncreaseStatus)
+        case .updateMetadata, .migrate: useCommerce()
         case .failToRenew: fail()
         case .failToRenewWithGrace: failWithGrace(at: date)
         case .outliveGrace: outliveGrace(at: date)
@@ -42,9 +46,7 @@ extension SimulatedPurchase {
         case .revoke: revoke(at: date)
         case .addSeats: return addSeats(at: date, identities: &identities)
         case .refundSeats: refundSeats()
-        case .repeatConsumptionRequest, .failToExtend, .unclaimSeats, .updateMetadata, .migrate, .changePrice,
-            .somethingNew:
-            break
+        case .repeatConsumptionRequest, .failToExtend, .unclaimSeats, .somethingNew: break
         }
         return event.isAboutTheRefund ? refundRequest?.transactionId : nil
     }
@@ -61,6 +63,7 @@ extension SimulatedPurchase {
             quantity: product.seats ?? (product.kind == .consumable ? 1 + Int64(now.milliseconds % 3) : 1), offer: offer
         )
         purchase.commitment = commitment(of: product, after: nil, from: date)
+        if product.isGeneric { purchase.commerce = Commerce(of: purchase) }
         transactions = [purchase]
         book.charge(purchase)
         // A consumable gives no access.
@@ -102,7 +105,8 @@ extension SimulatedPurchase {
     /// period begins with the charge.
     private mutating func recover(at date: Date, identities: inout Identities) {
         if case .grace = phase, let paidEnd = purchase?.expiresDate, let renewal,
-            let next = end(of: renewal.nextProduct, renewal.nextOffer, from: paidEnd), date < next
+            let next = end(of: renewal.nextProduct, renewal.nextOffer, from: paidEnd), date < next,
+            paidEnd >= earliestRenewal
         {
             renew(from: paidEnd, identities: &identities)
         } else {
@@ -127,12 +131,18 @@ extension SimulatedPurchase {
         let earlier = reason == .renewal ? self.purchase?.commitment : nil
         purchase.commitment = commitment(of: product, after: earlier, from: date)
         let isCancelled = earlier?.isLast == false && renewal?.commitmentWillRenew == false
+        if let commerce = self.purchase?.commerce {
+            let isContinued = reason == .renewal && self.purchase?.product == product
+            purchase.commerce = isContinued ? commerce.renewed : Commerce(of: purchase)
+        }
         transactions.append(purchase)
         book.charge(purchase)
         access.grant(purchase)
         renewal = Renewal(
             product: product, nextProduct: product, willRenew: true, date: purchase.expiresDate,
             isInBillingRetry: false, recentStartDate: renewal?.recentStartDate ?? date)
+        // A subscriber stays at the price that was changed to.
+        renewal?.nextPrice = price
         if purchase.commitment != nil {
             renewal?.commitmentWillRenew = true
             if isCancelled { turnRenewal(on: false) }
@@ -149,15 +159,16 @@ extension SimulatedPurchase {
         let number = earlier.map { $0.isLast ? 1 : $0.number + 1 } ?? 1
         let end = (number...Purchase.Commitment.payments).reduce(date) { end, _ in timeScale.end(of: period, from: end)
         }
-        return Purchase.Commitment(number: number, expiresDate: end)
+        // Never earlier, though a period was cut short by command.
+        let bound = number > 1 ? earlier?.expiresDate : nil
+        return Purchase.Commitment(number: number, expiresDate: max(end, bound ?? end))
     }
 
     /// Within a commitment its remaining payments go on, in the sandbox as long as anything renews there.
     private mutating func turnRenewal(on isOn: Bool) {
         if let commitment = purchase?.commitment {
             renewal?.commitmentWillRenew = isOn
-            let isOver = customer.app.environment != .production && renewals >= timeScale.sandboxRenewals
-            if !commitment.isLast, !isOver { return }
+            if !commitment.isLast, !isOverInSandbox { return }
         }
         renewal?.willRenew = isOn
     }
@@ -166,10 +177,26 @@ extension SimulatedPurchase {
         product.period.map { timeScale.end(of: offer?.period ?? $0, from: date) }
     }
 
-    private mutating func raisePrice(consent: Int64) {
+    private mutating func raisePrice(consent: Int64?) {
         guard let next = renewal?.nextProduct else { return }
         renewal?.priceIncreaseStatus = consent
-        renewal?.nextPrice = next.price + 1_000
+        let price = renewal?.nextPrice ?? next.price
+        renewal?.nextPrice = price + 1_000
+        if let place = transactions.indices.last { transactions[place].commerce?.raisePrice() }
+    }
+
+    /// Takes the purchase for one of Advanced Commerce from now on.
+    private mutating func useCommerce() {
+        guard let place = transactions.indices.last, transactions[place].commerce == nil else { return }
+        transactions[place].commerce = Commerce(of: transactions[place], renewal: renewal)
+    }
+
+    /// The next period is of this product, at the price that the customer has paid for it, else at that of the product.
+    private mutating func renew(to product: Product) {
+        renewal?.nextProduct = product
+        if let place = transactions.indices.last { transactions[place].commerce?.keepPrices() }
+        let paid = transactions.last { $0.product == product && $0.offer == nil }?.price
+        renewal?.nextPrice = paid == product.price ? nil : paid
     }
 
     private mutating func fail() {
@@ -226,11 +253,14 @@ extension SimulatedPurchase {
             let place = transactions.lastIndex(where: { $0.transactionId == id })
         else { return nil }
         // Prorated now and then: the days that were left.
-        let isProrated = transactions[place].product.isSubscription && date.milliseconds % 4 == 0
+        let isProrated =
+            transactions[place].product.isSubscription && transactions[place].commerce == nil
+            && date.milliseconds % 4 == 0
         let revocation = Purchase.Revocation(
             date: date, reason: isAskedFor ? 1 : 0, type: isProrated ? .refundProrated : .refundFull,
             percentage: isProrated ? 40_000 : 100_000)
         transactions[place].revocation = revocation
+        transactions[place].commerce?.refund(reason: isAskedFor ? "FULFILLMENT_ISSUE" : "OTHER", at: date)
         book.refund(id, revocation)
         access.refund(id, at: date)
         if place == transactions.count - 1 {
@@ -243,6 +273,9 @@ extension SimulatedPurchase {
     /// The customer gets back the access; the renewal date did not move meanwhile.
     private mutating func reverseRefund(at date: Date) {
         guard let place = transactions.indices.last else { return }
+        if let revokedAt = transactions[place].revocation?.date {
+            transactions[place].commerce?.reverseRefund(at: revokedAt)
+        }
         transactions[place].revocation = nil
         access.reverseRefund(of: transactions[place].transactionId)
         book.reverseRefund(of: transactions[place].transactionId)

@@ -67,6 +67,14 @@ struct SimulatedPurchase: Sendable, Equatable {
         }
     }
 
+    /// Before this no renewal can be dated. Apple charges one up to a day before its date, so that receivers count it as
+    /// that much older, and it would be older than the purchase before it. Only a period that was cut short by command ends
+    /// earlier.
+    var earliestRenewal: Date {
+        guard let purchase, purchase.reason == .purchase else { return .distantPast }
+        return purchase.purchaseDate.adding(customer.app.environment == .production ? timeScale.earlyCharge : 60)
+    }
+
     /// Applies an event.
     /// - Parameters:
     ///   - date: later than ``now``, not earlier than the event permits (see ``EventGenerator``).
@@ -116,6 +124,18 @@ struct SimulatedPurchase: Sendable, Equatable {
         return payload(kind, identities: &identities)
     }
 
+    /// The payload of a request that has changed a transaction.
+    mutating func announce(
+        _ kind: NotificationKind, showing shown: String, at date: Date, since booked: ChargeBook, isAccessChanged: Bool,
+        identities: inout Identities
+    ) -> EventPayload {
+        now = date
+        var payload = payload(kind, showing: shown, identities: &identities)
+        if isAccessChanged { payload.access = access.periods }
+        keepBook(since: booked, in: &payload)
+        return payload
+    }
+
     /// Sets the account of the purchase from now on.
     mutating func assign(_ appAccountToken: UUID) { customer.appAccountToken = appAccountToken }
 
@@ -161,6 +181,15 @@ struct SimulatedPurchase: Sendable, Equatable {
 // MARK: Permitted events
 
 extension SimulatedPurchase {
+    /// Whether the sandbox renews it no more, as it does after some renewals.
+    var isOverInSandbox: Bool { customer.app.environment != .production && renewals >= timeScale.sandboxRenewals }
+
+    /// Whether the account is one of the sandbox whose renewals cannot be charged any more.
+    var chargesFail: Bool {
+        guard case .renewalsFail(let count) = customer.quirk else { return false }
+        return renewals >= count
+    }
+
     /// Whether an event is permitted.
     /// - Parameter date: not before the newest event; nil is at that moment.
     func permits(_ event: LifecycleEvent, at date: Date? = nil) -> Bool {
@@ -172,7 +201,7 @@ extension SimulatedPurchase {
         let isCancelled = renewal?.commitmentWillRenew == false
         return switch (event, phase) {
         case (.subscribe, .notBought), (.buy, .notBought): true
-        case (.renew, .active), (.renewInANewWay, .active): willRenew && !hasRenewedEarly
+        case (.renew, .active), (.renewInANewWay, .active): willRenew && !hasRenewedEarly && !chargesFail
         case (.failToRenew, .active), (.failToRenewWithGrace, .active): !hasRenewedEarly && mayFail(event)
         case (.turnRenewalOff, .active): willRenew && !isCancelled && customer.quirk != .cannotCancel
         case (.turnRenewalOn, .active): !willRenew || isCancelled
@@ -184,7 +213,7 @@ extension SimulatedPurchase {
         case (.keepProduct, .active): willRenew && hasOtherNextProduct
         case (.redeemOffer, .active): isBuyer && willRenew && renewal?.nextOffer == nil
         case (.announcePriceIncrease, .active), (.raisePrice, .active):
-            isBuyer && willRenew && renewal?.nextPrice == nil
+            isBuyer && willRenew && renewal?.priceIncreaseStatus == nil
         case (.acceptPriceIncrease, .active): willRenew && renewal?.priceIncreaseStatus == 0
         case (.outliveGrace, .grace): true
         case (.recover, .grace), (.recover, .billingRetry): true

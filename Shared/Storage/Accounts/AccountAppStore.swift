@@ -207,7 +207,9 @@ package struct AccountAppStore: Sendable {
             rule: try SharingStore.rules(read[0])[app] ?? SharingStore.Rule(),
             claims: ofCustomer.map { claim($0, of: customer, app) },
             moves: try TransferStore.moves(read[2]).map { move in
-                PurchaseMove(key: key, to: move.to, movedAt: move.movedAt, isCounted: move.isCounted)
+                PurchaseMove(
+                    key: key, to: move.to, movedAt: move.movedAt, isCounted: move.isCounted,
+                    isOfLapsed: move.isOfLapsed)
             },
             chosen: try Set(read[1].map { row in try row.value("app_account_token", as: String.self) }))
     }
@@ -229,7 +231,7 @@ package struct AccountAppStore: Sendable {
         let restore = Restore(
             account: made.appAccountToken, evidence: made.evidence, holders: holders, buyer: nil,
             isChosenByOperator: account.isChosen(for: made.key, chosen), isLapsed: false,
-            countedMoves: inputs.moves.count(of: made.key, before: made.since))
+            countedMoves: inputs.moves.count(of: [made.key], before: made.since))
         guard let outcome = restore.outcome(rule.policy, needsDevice: rule.needsDevice), let holder = holders.first
         else { return nil }
         return TransferStore.Transfer(

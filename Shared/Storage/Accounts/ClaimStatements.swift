@@ -72,9 +72,17 @@ enum ClaimStatements {
                 )
                 union all
                 (
-                    select account_claim.app_account_token, account_claim.since, account_claim.signed_at
+                    -- Not joined: while the tables are small that reads all claims of the app for each customer.
+                    select claimed.*
                     from subscription other
-                    join account_claim using (environment, original_transaction_id, bundle_id)
+                    cross join lateral (
+                        select app_account_token, since, signed_at
+                        from account_claim
+                        where account_claim.environment = other.environment
+                            and account_claim.original_transaction_id = other.original_transaction_id
+                            and account_claim.bundle_id = other.bundle_id
+                        offset 0
+                    ) as claimed
                     where other.app_transaction_id = customer.app_transaction_id
                         and other.environment = customer.environment and other.bundle_id = customer.bundle_id
                     offset 0

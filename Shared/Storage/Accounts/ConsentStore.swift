@@ -110,14 +110,21 @@ package struct ConsentStore: Sendable {
                     and sent_at is null and failed_at is null and decided_at > coalesce(outcome_at, '-infinity'))
         """)
 
+    /// A withdrawal takes back what was given before it, also where the clock of the instance that stored that is ahead.
     private static let insert = Statement(
         "consent-insert",
         """
         insert into customer_consent (
             environment, bundle_id, app_account_token, kind, is_given, given_at, recorded_at, recorded_by, note)
         values (
-            $1::text::store_environment, $2::text, $3::uuid, $4::text, $5::boolean, $6::timestamptz, $7::timestamptz,
-            $8::uuid, $9::text)
+            $1::text::store_environment, $2::text, $3::uuid, $4::text, $5::boolean,
+            case when $5::boolean then $6::timestamptz else greatest($6::timestamptz, (
+                select max(given_at)
+                from customer_consent
+                where environment = $1::text::store_environment and bundle_id = $2::text and app_account_token = $3::uuid
+                    and kind = $4::text))
+            end,
+            $7::timestamptz, $8::uuid, $9::text)
         """)
 
     private static let list = Statement(

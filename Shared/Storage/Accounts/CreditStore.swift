@@ -79,7 +79,7 @@ package struct CreditStore: Sendable {
                 let read = [
                     ErasedAccounts.command(among: []),
                     Command(Self.bought, environment.rawValue, transactionId, bundleIds),
-                    Command(Self.ofTransaction, environment.rawValue, transactionId),
+                    Command(Self.ofTransactions, environment.rawValue, [transactionId]),
                 ]
                 let found = try transaction.pipeline(read)
                 guard let bought = found[1].first else { return .unknown }
@@ -92,7 +92,7 @@ package struct CreditStore: Sendable {
                 guard let given = account ?? accounts.first, accounts.contains(given) else { return .noAccount }
                 let added = try transaction.pipeline([
                     Command(Self.insert, environment.rawValue, transactionId, given, name, now),
-                    Command(Self.ofTransaction, environment.rawValue, transactionId),
+                    Command(Self.ofTransactions, environment.rawValue, [transactionId]),
                 ])
                 guard let credit = try added[1].first.map(Self.read) else { return .unknown }
                 // A row that a faster request inserted is seen now.
@@ -102,6 +102,11 @@ package struct CreditStore: Sendable {
                 return .credited(credit, isNew: true)
             }
         }
+    }
+
+    /// The credits of transactions by their ids, those of all apps; a transaction that was not credited has none.
+    package func credits(of transactionIds: [String], in environment: StoreEnvironment) async throws -> [Credit] {
+        try await connection.execute(Self.ofTransactions, environment.rawValue, transactionIds).map(Self.read)
     }
 
     private static func known(_ credit: Credit, _ account: UUID?) -> Outcome {
@@ -130,7 +135,7 @@ package struct CreditStore: Sendable {
             revokedAt: try row.optional("revoked_at"))
     }
 
-    static let statements = [bought, ofTransaction, insert, balances]
+    static let statements = [bought, ofTransactions, insert, balances]
 
     private static let bought = Statement(
         "credit-bought",
@@ -149,12 +154,18 @@ package struct CreditStore: Sendable {
             and ($3::text[] is null or bundle_id = any ($3::text[]))
         """)
 
-    private static let ofTransaction = Statement(
-        "credit-of-transaction",
+    /// One look-up by index for each, see ``PurchaseKeys``.
+    private static let ofTransactions = Statement(
+        "credit-of-transactions",
         """
-        select *
-        from current_credit
-        where environment = $1::text::store_environment and transaction_id = $2::text
+        select credited.*
+        from unnest($2::text[]) as given (given_id)
+        cross join lateral (
+            select *
+            from current_credit
+            where environment = $1::text::store_environment and transaction_id = given_id
+            offset 0
+        ) as credited
         """)
 
     /// A transaction of old has no quantity, and is one.

@@ -27,7 +27,9 @@ package struct TransferStore: Sendable {
         package var isCounted: Bool
 
         func move(at date: Date) -> PurchaseMove {
-            PurchaseMove(key: key, to: to, movedAt: date, isCounted: isCounted)
+            PurchaseMove(
+                key: key, to: to, movedAt: date, isCounted: isCounted,
+                isOfLapsed: isCounted && policy == .lastRestoreWinsIfLapsed)
         }
     }
 
@@ -54,8 +56,6 @@ package struct TransferStore: Sendable {
 
     /// Begins what stands for an app transaction in place of an original transaction id; no purchase of the timeline has it.
     static let appPrefix = "app:"
-    /// The name of the event in the timeline and in its message.
-    package static let eventName = "PURCHASE_TRANSFERRED"
 
     private let connection: PostgresConnection
 
@@ -134,10 +134,14 @@ package struct TransferStore: Sendable {
 
     static func moves(_ rows: Rows) throws -> [PurchaseMove] { try rows.map(move) }
 
+    /// What the account takes back that Apple names, it takes whether the purchase has lapsed or not.
     static func move(_ row: Row) throws -> PurchaseMove {
-        PurchaseMove(
+        let isCounted: Bool = try row.value("is_counted")
+        let policy: String = try row.value("policy")
+        return PurchaseMove(
             key: try SubscriptionStore.key(row), to: try row.optional("to_account"),
-            movedAt: try row.value("moved_at"), isCounted: try row.value("is_counted"))
+            movedAt: try row.value("moved_at"), isCounted: isCounted,
+            isOfLapsed: isCounted && policy == SharingPolicy.lastRestoreWinsIfLapsed.rawValue)
     }
 
     static let statements = [insert, decided, moves, rejected, pending, announced]
@@ -186,7 +190,7 @@ package struct TransferStore: Sendable {
         "transfer-moves",
         """
         select environment::text as environment, original_transaction_id, to_account_token::text as to_account, moved_at,
-            is_counted
+            is_counted, policy
         from purchase_transfer
         where environment = $1::text::store_environment and bundle_id = $2::text
             and original_transaction_id = any ($3::text[]) and outcome = 'accepted'

@@ -45,8 +45,8 @@ package struct ComparedPurchase: Sendable, Equatable {
     /// The accounts that may use it.
     package var holders: [UUID]
     package var transactions: [Transaction] = []
-    /// The newest notification that a refund of it was taken back.
-    package var reversal: UUID?
+    /// The newest notifications that a refund was taken back, by the transaction that had been refunded.
+    package var reversals: [String: UUID] = [:]
     /// The newest notification about the purchase.
     package var notificationUUID: UUID
     /// The notification that told the status.
@@ -102,7 +102,8 @@ extension ComparisonStore {
                     isUpgraded: try row.value("is_upgraded"), notificationUUID: try row.value("notification_uuid")))
         }
         for row in rows[2] {
-            purchases[try row.value("original_transaction_id")]?.reversal = try row.value("notification_uuid")
+            let id: String = try row.value("transaction_id")
+            purchases[try row.value("original_transaction_id")]?.reversals[id] = try row.value("notification_uuid")
         }
         return purchases
     }
@@ -141,10 +142,11 @@ extension ComparisonStore {
     static let reversals = Statement(
         "comparison-reversals",
         """
-        select distinct on (original_transaction_id) original_transaction_id, notification_uuid
+        select distinct on (original_transaction_id, transaction_id) original_transaction_id, transaction_id,
+            notification_uuid
         from notification
         where environment = $1::text::store_environment and original_transaction_id = any ($2::text[])
-            and notification_type = 'REFUND_REVERSED'
-        order by original_transaction_id, signed_at desc
+            and notification_type = 'REFUND_REVERSED' and transaction_id is not null
+        order by original_transaction_id, transaction_id, signed_at desc
         """)
 }

@@ -112,6 +112,15 @@ package struct ComparisonStore: Sendable {
         }
     }
 
+    /// Those of the accounts that were erased.
+    package func erased(_ accounts: [UUID], _ app: CoverageStore.App) async throws -> Set<UUID> {
+        guard !accounts.isEmpty else { return [] }
+        return Set(
+            try await connection.execute(Self.erased, app.environment.rawValue, app.bundleId, accounts).map { row in
+                try row.value("app_account_token", as: UUID.self)
+            })
+    }
+
     /// The developer's own ids of accounts; those without one are left out.
     package func names(of accounts: [UUID], _ app: CoverageStore.App) async throws -> [UUID: String] {
         try await connection.execute(Self.names, app.environment.rawValue, app.bundleId, accounts).reduce(into: [:]) {
@@ -154,7 +163,7 @@ package struct ComparisonStore: Sendable {
 extension ComparisonStore {
     static let statements = [
         deleteUnfinished, insert, insertDifferences, deleteFinished, finish, list, one, differences, differencesOfCause,
-        accounts, names, holders, deleteDifferences, delete, purchases, transactions, reversals,
+        accounts, erased, names, holders, deleteDifferences, delete, purchases, transactions, reversals,
     ]
 
     private static let deleteUnfinished = Statement(
@@ -269,6 +278,17 @@ extension ComparisonStore {
         select customer_id, app_account_token
         from customer
         where environment = $1::text::store_environment and bundle_id = $2::text and customer_id = any ($3::text[])
+        """)
+
+    private static let erased = Statement(
+        "comparison-erased",
+        """
+        select app_account_token
+        from unnest($3::uuid[]) as given (app_account_token)
+        where exists (
+            select
+            from erased_account
+            where digest = account_digest($1::text::store_environment, $2::text, app_account_token))
         """)
 
     private static let names = Statement(

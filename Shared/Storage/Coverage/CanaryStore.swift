@@ -51,6 +51,12 @@ public struct CanaryStore: Sendable {
         try await connection.execute(Self.newest, Int64(limit)).map { row in try Self.canary(row) }
     }
 
+    /// The latest test notification of each app and environment. Of those of two days, or of the latest hundred where these are
+    /// more: what is older would speak for ever of an app that is no longer configured.
+    public func newestOfEachApp(at now: Date) async throws -> [Canary] {
+        try await connection.execute(Self.newestOfEachApp, now).map { row in try Self.canary(row) }
+    }
+
     /// When a test notification was last requested until a time; nil where it never was.
     public func lastRequested(
         _ environment: StoreEnvironment, _ bundleId: String, until time: Date
@@ -79,7 +85,9 @@ public struct CanaryStore: Sendable {
         return canary
     }
 
-    static let statements = [insert, waiting, update, withdraw, arrival, newest, lastRequested, delete]
+    static let statements = [
+        insert, waiting, update, withdraw, arrival, newest, newestOfEachApp, lastRequested, delete,
+    ]
 
     static let insert = Statement(
         "canary-insert",
@@ -129,6 +137,21 @@ public struct CanaryStore: Sendable {
         from canary
         order by requested_at desc
         limit $1::bigint
+        """)
+
+    static let newestOfEachApp = Statement(
+        "canary-newest-of-each-app",
+        """
+        select distinct on (latest.environment, bundle_id) latest.environment::text as environment, bundle_id, token,
+            requested_at, notification_uuid, attempted_at, attempt_result, arrived_at, outcome
+        from (
+            select *
+            from canary
+            order by requested_at desc
+            limit greatest(
+                100, (select count(*) from canary where requested_at > $1::timestamptz - interval '2 days'))
+        ) as latest
+        order by latest.environment, bundle_id, requested_at desc
         """)
 
     static let lastRequested = Statement(

@@ -132,12 +132,11 @@ extension FigureReportStore {
                 values (kind, amount, count), ('tax', tax, 0), ('commission', commission, 0), ('withoutTaxShare', untaxed, 0)
             ) as figure (kind, amount, count)
             group by span, figure.kind, \(cellNames)
-            order by span, \(cellNames), figure.kind
             limit $9::bigint
             """)
 
     /// A column of a dimension; empty where the report does not tell it apart.
     private static func told(_ column: String, _ dimension: String? = nil) -> String {
-        "case when '\(dimension ?? column)' = any ($5::text[]) then \(column) else '' end as \(column)"
+        "case when (select '\(dimension ?? column)' = any ($5::text[])) then \(column) else '' end as \(column)"
     }
 }

@@ -178,7 +178,7 @@ extension FigureReportStore {
         }
 
         /// Columns of retention.
-        private static let steps = 36
+        static let steps = 36
 
         mutating func addTrials(_ sums: [Sum]) throws {
             try eachCell(sums) { table, span, cell, sums in

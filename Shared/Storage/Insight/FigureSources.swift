@@ -18,8 +18,7 @@ struct FigureSources: Equatable {
         // What was added up before the first row is months too, and the days of the month in which that row begins.
         let first = query.name.isLevel ? firstMonth : from
         cutMonth = firstMonth == from ? nil : firstMonth
-        // Cohorts are read by day, because each had another time.
-        guard query.interval == .month, query.name != .retention else {
+        guard query.interval == .month else {
             head = first..<to
             months = (query.name.isLevel ? .distantPast : firstMonth)..<firstMonth
             tail = to..<to

@@ -2,7 +2,7 @@ import Postgres
 
 extension FigureStore {
     static let statements = [
-        lock, take, due, move, report, apps, movements, extended, removeMovements, addMovements, fold, status,
+        lock, take, due, move, report, apps, movements, extended, removeMovements, addMovements, fold, status, waiting,
         clearDays,
         clearMonths, clearConverted, addDays, enqueueAll, removeEmpty, removeEmptyMonths, removeEmptyConverted,
     ]
@@ -39,29 +39,28 @@ extension FigureStore {
     /// The row of a day without a kind has no sums, because those of different currencies are never added.
     static let report = Statement(
         "figures-report",
-        """
-        insert into insight_reported (reported_at, amount, count, day, environment, bundle_id, kind, currency)
-        select $1::timestamptz, case when grouping(kind) = 0 then sum(amount) else 0 end,
-            case when grouping(kind) = 0 then sum(count) else 0 end, complete.day, complete.environment, complete.bundle_id,
-            coalesce(kind, ''), coalesce(currency, '')
-        from coverage_day complete
-        left join insight_day figure on figure.environment = complete.environment
-            and figure.bundle_id = complete.bundle_id and figure.day = complete.day
-            and kind not in (
-                'lostInDay', 'lostInMonth', 'trialRunning', 'trialEnded', 'trialPaid', 'periods', 'unbrokenPeriods')
-        where completed_at is not null
-            and complete.day between ($1::timestamptz at time zone 'UTC')::date - 31
-                and ($1::timestamptz at time zone 'UTC')::date - 1
-            and not exists (
-                select
-                from insight_reported reported
-                where reported.environment = complete.environment and reported.bundle_id = complete.bundle_id
-                    and reported.day = complete.day)
-        group by grouping sets (
-            (complete.day, complete.environment, complete.bundle_id, kind, currency),
-            (complete.day, complete.environment, complete.bundle_id))
-        having grouping(kind) = 1 or kind is not null
-        """)
+        unsafeSQL: """
+            insert into insight_reported (reported_at, amount, count, day, environment, bundle_id, kind, currency)
+            select $1::timestamptz, case when grouping(kind) = 0 then sum(amount) else 0 end,
+                case when grouping(kind) = 0 then sum(count) else 0 end, complete.day, complete.environment, complete.bundle_id,
+                coalesce(kind, ''), coalesce(currency, '')
+            from coverage_day complete
+            left join insight_day figure on figure.environment = complete.environment
+                and figure.bundle_id = complete.bundle_id and figure.day = complete.day
+                and \(isReported)
+            where completed_at is not null
+                and complete.day between ($1::timestamptz at time zone 'UTC')::date - 31
+                    and ($1::timestamptz at time zone 'UTC')::date - 1
+                and not exists (
+                    select
+                    from insight_reported reported
+                    where reported.environment = complete.environment and reported.bundle_id = complete.bundle_id
+                        and reported.day = complete.day)
+            group by grouping sets (
+                (complete.day, complete.environment, complete.bundle_id, kind, currency),
+                (complete.day, complete.environment, complete.bundle_id))
+            having grouping(kind) = 1 or kind is not null
+            """)
 
     static let apps = Statement(
         "figures-apps",
@@ -111,7 +110,8 @@ extension FigureStore {
             from unnest(\(MovementRow.columns.placeholders())) as given (\(MovementRow.columns.names()))
             """)
 
-    /// Keeps what each purchase adds to the days, and adds the difference to what it added before to the sums.
+    /// Keeps what each purchase adds to the days, and adds the difference to what it added before to the sums; that of days which are
+    /// reported is kept by purchase, too.
     static let fold = Statement(
         "figures-fold",
         unsafeSQL: """
@@ -123,38 +123,60 @@ extension FigureStore {
                 select *
                 from unnest(\(FigureRow.columns.placeholders(from: 5))) as given (\(FigureRow.columns.names()))
             ), kept as (
-                insert into insight_purchase as held (environment, original_transaction_id, bundle_id, next_at, figures)
-                select environment, original_transaction_id, bundle_id, next_at, coalesce(packed, '[]')
+                insert into insight_purchase as held (environment, original_transaction_id, bundle_id, next_at, figures, days)
+                select environment, original_transaction_id, bundle_id, next_at, coalesce(packed, '[]'), coalesce(days, '{}')
                 from purchase
                 left join (
                     select place, jsonb_agg(
                         jsonb_build_array(
                             day, kind, step, currency, product_id, storefront, period, offer, amount, revenuecat_amount,
                             purchases, count)
-                        order by day, kind, step, currency, product_id, storefront, period, offer) as packed
+                        order by day, kind, step, currency, product_id, storefront, period, offer) as packed,
+                        array_agg(distinct day::integer order by day::integer)
+                            filter (where kind in ('charge', 'loyalCharge', 'periods')) as days
                     from figure
                     group by place
                 ) as given using (place)
                 on conflict (environment, original_transaction_id) do update
-                set bundle_id = excluded.bundle_id, next_at = excluded.next_at, figures = excluded.figures
+                set bundle_id = excluded.bundle_id, next_at = excluded.next_at, figures = excluded.figures,
+                    days = excluded.days
                 where (held.bundle_id, held.next_at, held.figures)
                     is distinct from (excluded.bundle_id, excluded.next_at, excluded.figures)
+            ), change as materialized (
+                select environment, bundle_id, original_transaction_id, kind, day, step::integer, currency, product_id,
+                    storefront, period, offer, amount, revenuecat_amount, purchases, count
+                from figure
+                join purchase using (place)
+                union all
+                select environment, held.bundle_id, original_transaction_id, kind, day, step, currency, product_id, storefront,
+                    period, offer, -amount, -revenuecat_amount, -purchases, -count
+                from purchase
+                join insight_purchase held using (environment, original_transaction_id)
+                cross join lateral (\(unpacked)) as unpacked
+            ), reported as materialized (
+                select environment, bundle_id, day
+                from (select distinct environment, bundle_id, day from change) as place
+                where exists (
+                    select
+                    from insight_reported held
+                    where held.environment = place.environment and held.bundle_id = place.bundle_id
+                        and held.day = date '1970-01-01' + place.day::integer and held.kind = ''
+                    offset 0)
+            ), corrected as (
+                insert into insight_correction (
+                    corrected_at, amount, count, day, environment, bundle_id, original_transaction_id, kind, currency)
+                select $18::timestamptz, sum(amount), sum(count), date '1970-01-01' + day::integer, environment, bundle_id,
+                    original_transaction_id, kind, currency
+                from change
+                join reported using (environment, bundle_id, day)
+                where \(isReported)
+                group by day, environment, bundle_id, original_transaction_id, kind, currency
+                having sum(amount) <> 0 or sum(count) <> 0
             )
             insert into insight_day as held (\(columns))
             select environment, bundle_id, kind, date '1970-01-01' + day::integer, step, currency, product_id, storefront,
                 period, offer, sum(amount), sum(revenuecat_amount), sum(purchases), sum(count)
-            from (
-                select environment, bundle_id, kind, day, step::integer, currency, product_id, storefront, period, offer,
-                    amount, revenuecat_amount, purchases, count
-                from figure
-                join purchase using (place)
-                union all
-                select environment, held.bundle_id, kind, day, step, currency, product_id, storefront, period, offer,
-                    -amount, -revenuecat_amount, -purchases, -count
-                from purchase
-                join insight_purchase held using (environment, original_transaction_id)
-                cross join lateral (\(unpacked)) as unpacked
-            ) as change
+            from change
             group by environment, bundle_id, kind, day, step, currency, product_id, storefront, period, offer
             having sum(amount) <> 0 or sum(revenuecat_amount) <> 0 or sum(purchases) <> 0 or sum(count) <> 0
             on conflict (environment, bundle_id, kind, day, step, currency, product_id, storefront, period, offer)
@@ -162,6 +184,11 @@ extension FigureStore {
                 revenuecat_amount = held.revenuecat_amount + excluded.revenuecat_amount,
                 purchases = held.purchases + excluded.purchases, count = held.count + excluded.count
             """)
+
+    /// Without what time alone changes, and what is counted again from movements.
+    private static let isReported = """
+        kind not in ('lostInDay', 'lostInMonth', 'trialRunning', 'trialEnded', 'trialPaid', 'periods', 'unbrokenPeriods')
+        """
 
     private static let columns = """
         environment, bundle_id, kind, day, step, currency, product_id, storefront, period, offer, amount, revenuecat_amount,
@@ -181,6 +208,13 @@ extension FigureStore {
         """
         select as_of, checked_at, coalesce(checked_at, created_at) as unchecked_since, differences
         from insight_position
+        """)
+
+    static let waiting = Statement(
+        "figures-waiting",
+        """
+        select count(*) as purchases
+        from (select distinct environment, original_transaction_id from insight_change) as waiting
         """)
 
     static let clearDays = Statement("figures-clear-days", "delete from insight_day")

@@ -68,7 +68,7 @@ package struct FigureStore: Sendable {
                 all: [
                     keys.map(\.environment.rawValue), keys.map(\.originalTransactionId), keys.map { apps[$0] ?? "" },
                     changes,
-                ] + FigureRow.columns.parameters(of: sums))
+                ] + FigureRow.columns.parameters(of: sums) + [now])
         ]
         if !moved.isEmpty {
             commands += [
@@ -111,6 +111,12 @@ package struct FigureStore: Sendable {
         return Status(
             asOf: try row.optional("as_of"), checkedAt: try row.optional("checked_at"),
             uncheckedSince: try row.optional("unchecked_since"), differences: try row.value("differences"))
+    }
+
+    /// Number of purchases that changed since their figures were computed.
+    package func waiting() async throws -> Int {
+        guard let row = try await connection.execute(Self.waiting).first else { return 0 }
+        return Int(try row.value("purchases", as: Int64.self))
     }
 
     /// Adds up the days and months again from what each purchase added to them, and has the figures of every purchase computed again.

@@ -1,5 +1,6 @@
 import Contracts
 import Postgres
+import Subscriptions
 
 import struct Foundation.Date
 
@@ -55,9 +56,9 @@ package struct ExternalPurchaseTokens: Sendable {
         }
     }
 
-    /// Apple's milliseconds.
-    private static func date(_ milliseconds: Double?) -> Date? {
-        milliseconds.flatMap { abs($0) < 1e14 ? Date(timeIntervalSince1970: $0 / 1000) : nil }
+    private static func date(_ number: Double?) -> Date? {
+        // Anything beyond is no date that can be written.
+        number.flatMap { (-1e14..<1e17).contains($0) ? Date(appleNumber: $0) : nil }
     }
 
     static let statements = [find]

@@ -35,7 +35,9 @@ package struct OfferDecisionStore: Sendable {
     ) async throws -> (offers: [Offer], winBacks: [WinBack]) {
         let version = try await OfferRuleStore(connection).inForce(app.bundleId, in: app.environment)
         let preview = try await StatePreviewStore(connection).preview(of: [], in: app, account: account, at: now)
-        let customer = preview.offerCustomer(of: app.bundleId, at: now)
+        // It has no purchase, and is no customer who has never paid: nothing would be signed for it.
+        guard !preview.isAccountErased else { return ([], []) }
+        let customer = try await customer(preview, of: app, at: now)
         let moments = try await OfferSignatureStore(connection).moments(of: account, in: app)
         let offers = try (version?.rules.rules ?? []).map { rule in
             let signed = moments.filter { $0.productId == rule.productId && $0.offerIdentifier == rule.offerIdentifier }
@@ -66,25 +68,105 @@ package struct OfferDecisionStore: Sendable {
         if let id = request.transactionId, try await isOfOthers(id, than: preview, in: app) {
             return .refused(.otherCustomer(id))
         }
-        if let refusal = rule.refusal(of: preview.offerCustomer(of: app.bundleId, at: now), at: now) {
+        if let refusal = rule.refusal(of: try await customer(preview, of: app, at: now), at: now) {
             return .refused(refusal)
         }
         return try await signatures.sign(request, by: (rule, version.number), nonce: nonce, at: now)
     }
 
+    /// The customer, with the refunds of some seats: their transactions stand and have no `revocationDate`, so that the notification alone
+    /// says when.
+    private func customer(
+        _ preview: StatePreview, of app: CoverageStore.App, at now: Date
+    ) async throws -> OfferCustomer {
+        var customer = preview.offerCustomer(of: app.bundleId, at: now)
+        let refunded = preview.transactionsWithRefundedSeats(of: app.bundleId)
+        guard !refunded.isEmpty else { return customer }
+        customer.refunds += try await connection.execute(
+            Self.refunds, app.environment.rawValue, refunded.map(\.purchase), refunded.map(\.id)
+        ).map { row in try row.value("signed_at") }
+        return customer
+    }
+
+    /// An introductory offer that a customer has had in a subscription group.
+    package struct IntroductoryUse: Sendable, Equatable {
+        /// The first transaction with it; nil: none is known.
+        package var transactionId: String?
+        /// Whether any purchase of the account is known.
+        package var isKnown: Bool
+    }
+
+    /// Looks at all purchases of the account and of its Apple accounts, and at those of the customer to whom the answer
+    /// is bound: a new account of the app is no new customer.
+    /// - Parameter transactionId: of that customer, or the appTransactionId; nil: the account alone decides.
+    /// - Returns: nil for an account that was erased.
+    package func introductoryUse(
+        of group: String, by account: UUID, transactionId: String?, in app: CoverageStore.App, at now: Date
+    ) async throws -> IntroductoryUse? {
+        let preview = try await StatePreviewStore(connection).preview(of: [], in: app, account: account, at: now)
+        guard !preview.isAccountErased else { return nil }
+        var purchases = Set(preview.purchases.keys.map(\.originalTransactionId))
+        if let transactionId { purchases.formUnion(try await self.purchases(of: transactionId, in: app)) }
+        let used = try await connection.execute(Self.introductory, app.environment.rawValue, Array(purchases), group)
+        return IntroductoryUse(
+            transactionId: try used.first?.value("transaction_id"), isKnown: !preview.purchases.isEmpty)
+    }
+
+    static let statements = [refunds, introductory]
+
+    /// One look-up by index for each purchase, see ``PurchaseKeys``.
+    private static let introductory = Statement(
+        "offer-decision-introductory",
+        """
+        select transaction_id
+        from unnest($2::text[]) as given (given_id)
+        cross join lateral (
+            select transaction_id, signed_at
+            from transaction
+            where environment = $1::text::store_environment and original_transaction_id = given_id
+                and subscription_group_id = $3::text and offer_type = 1
+            offset 0
+        ) as used
+        order by signed_at, transaction_id
+        limit 1
+        """)
+
+    /// The newest refund of each transaction, unless Apple took it back. A request that was declined later takes back nothing.
+    private static let refunds = Statement(
+        "offer-decision-refunds",
+        """
+        select told.signed_at
+        from unnest($2::text[], $3::text[]) as asked (original_transaction_id, transaction_id)
+        cross join lateral (
+            select notification_type, signed_at
+            from notification
+            where environment = $1::text::store_environment
+                and notification.original_transaction_id = asked.original_transaction_id
+                and notification.transaction_id = asked.transaction_id
+                and notification_type in ('REFUND', 'REFUND_REVERSED') and signed_at is not null
+            order by signed_at desc, notification_uuid desc
+            limit 1
+        ) as told
+        where told.notification_type = 'REFUND'
+        """)
+
     /// Whether a transaction or appTransactionId is of purchases beside those that decide: a new account must not get an offer for
     /// the customer of an old one.
     private func isOfOthers(_ id: String, than preview: StatePreview, in app: CoverageStore.App) async throws -> Bool {
+        try await purchases(of: id, in: app).contains { purchase in
+            preview.purchases[SubscriptionKey(environment: app.environment, originalTransactionId: purchase)] == nil
+        }
+    }
+
+    /// The purchases of the customer of a transaction or appTransactionId.
+    private func purchases(of id: String, in app: CoverageStore.App) async throws -> [String] {
         let originals = try await TransactionStore(connection).originals(
             of: [id], bundleId: app.bundleId, in: app.environment)
         let named = OwnershipChange(Array(originals.values), customers: [id], of: app)
-        let reached = try await connection.transaction { transaction in
+        return try await connection.transaction { transaction in
             try OwnershipStore.purchases(
                 transaction.pipeline([OwnershipStore.command(reachedFrom: named, account: nil)])[0])
-        }
-        return reached.contains { purchase in
-            preview.purchases[SubscriptionKey(environment: app.environment, originalTransactionId: purchase.id)] == nil
-        }
+        }.map(\.id)
     }
 }
 
@@ -102,6 +184,15 @@ extension StatePreview {
             customer.subscriptions.append(.init(group: facts.subscriptionGroupIdentifier, standing: standing))
         }
         return customer
+    }
+
+    /// The transactions of which seats were refunded, and not all.
+    func transactionsWithRefundedSeats(of bundleId: String) -> [(purchase: String, id: String)] {
+        purchases.filter { $0.value.subscription.bundleId == bundleId }.flatMap { key, purchase in
+            purchase.transactions.map(\.facts).filter { facts in
+                (facts.revokedSeatQuantity ?? 0) > 0 && facts.revocationDate == nil && !facts.isPaidElsewhere
+            }.map { (purchase: key.originalTransactionId, id: $0.transactionId) }
+        }
     }
 
     /// Of the purchases that the account may use.
@@ -125,8 +216,10 @@ extension StatePreview.Purchase {
         let state = subscription.state(at: now, access: period.flatMap { AccessPeriod.Reason(rawValue: $0.reason) })
         switch state {
         case .active, .gracePeriod: return .active(renews: subscription.renewal?.autoRenewStatus != false)
-        case .expired: return facts.expiresDate.map { .ended(at: $0) } ?? .undecided
-        case .revoked: return (facts.revocationDate ?? facts.expiresDate).map { .ended(at: $0) } ?? .undecided
+        case .expired, .revoked:
+            // A grace period counts, and the newest transaction may be a refunded renewal that never began, or refunded seats.
+            let ended = periods.compactMap(\.endsAt).filter { $0 <= now }.max()
+            return (ended ?? facts.revocationDate ?? facts.expiresDate).map { .ended(at: $0) } ?? .undecided
         case .upgraded: return nil
         case .billingRetry, .overdue, .notBegun, .owned, .consumed, .unknown: return .undecided
         }

@@ -157,7 +157,32 @@ package struct OfferSignatureStore: Sendable {
         }
     }
 
-    static let statements = [lock, since, insert, ofAccount, newest]
+    /// How many signatures of an offer were redeemed.
+    package struct Redemptions: Sendable, Equatable {
+        package var productId: String
+        package var offerIdentifier: String
+        package var signed: Int64
+        package var redeemed: Int64
+
+        /// `12 %`.
+        package var rate: String { "\((redeemed * 100 + signed / 2) / max(signed, 1)) %" }
+    }
+
+    /// How many signatures are looked at for their redemption: more would take too long for a page.
+    package static let counted = 10_000
+
+    /// By offer, how many of the newest signatures of an app were redeemed.
+    package func redemptions(in app: CoverageStore.App) async throws -> [Redemptions] {
+        try await connection.execute(
+            Self.redemptions, app.environment.rawValue, app.bundleId, nil as UUID?, Int64(Self.counted)
+        ).map { row in
+            Redemptions(
+                productId: try row.value("product_id"), offerIdentifier: try row.value("offer_id"),
+                signed: try row.value("signed"), redeemed: try row.value("redeemed"))
+        }
+    }
+
+    static let statements = [lock, since, insert, ofAccount, newest, redemptions]
 
     private static let lock = Statement(
         "offer-signature-lock",
@@ -192,13 +217,28 @@ package struct OfferSignatureStore: Sendable {
         where environment = $1::text::store_environment and bundle_id = $2::text and app_account_token = $3::uuid
         """)
 
-    /// A renewal has the offer, too, while the offer lasts: a purchase redeems the last signature before it.
     private static let newest = Statement(
         "offer-signature-newest",
-        """
-        select made.signed_at, made.app_account_token, made.product_id, made.offer_id, made.nonce, made.key_id,
-            made.transaction_id, made.rule_version, redeemed.transaction_id as redeemed_by
-        from (
+        unsafeSQL: """
+            select made.signed_at, made.app_account_token, made.product_id, made.offer_id, made.nonce, made.key_id,
+                made.transaction_id, made.rule_version, redeemed.transaction_id as redeemed_by
+            from \(made)
+            order by made.signed_at desc, made.nonce
+            """)
+
+    private static let redemptions = Statement(
+        "offer-signature-redemptions",
+        unsafeSQL: """
+            select made.product_id, made.offer_id, count(*) as signed, count(redeemed.transaction_id) as redeemed
+            from \(made)
+            group by made.product_id, made.offer_id
+            order by made.product_id, made.offer_id
+            """)
+
+    /// The newest signatures, each with the transaction that redeemed it. A renewal has the offer, too, while the offer lasts: a purchase
+    /// redeems the last signature before it.
+    private static let made = """
+        (
             select *
             from offer_signature
             where environment = $1::text::store_environment and bundle_id = $2::text
@@ -223,6 +263,5 @@ package struct OfferSignatureStore: Sendable {
             order by bought.purchased_at, bought.transaction_id
             limit 1
         ) as redeemed on true
-        order by made.signed_at desc, made.nonce
-        """)
+        """
 }

@@ -11,7 +11,6 @@ package struct ClientKeyStore: Sendable {
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Adds a key.
     package func add(_ key: ClientKey) async throws {
         _ = try await connection.execute(
             Self.insert, key.id, key.name, key.environment.rawValue, key.scopes.map(\.rawValue).sorted(),

@@ -1,5 +1,4 @@
 import Contracts
-import Postgres
 import Subscriptions
 
 import struct Foundation.Date
@@ -128,7 +127,7 @@ struct PurchaseInBatch: Sendable {
         guard let change else { return nil }
         // No notification caused the event, so it gets a new id.
         let version = EventVersion(signedDate: now, notificationUUID: UUID())
-        return row(AccessRecalculation.eventName, version, [change], subscription, traceparent: nil, at: now)
+        return row(TimelineRow.productDurationSet, version, [change], subscription, traceparent: nil, at: now)
     }
 
     /// Tells that access ended by the clock.
@@ -146,7 +145,7 @@ struct PurchaseInBatch: Sendable {
             fact: FactChange.accessUntil, from: end.iso8601, to: Self.text((false, nil)), transactionId: earlier)
         // No notification caused the event, so it gets a new id.
         let version = EventVersion(signedDate: end, notificationUUID: UUID())
-        return row(AccessEndStore.eventName, version, [change], subscription, traceparent: nil, at: now)
+        return row(TimelineRow.accessEnded, version, [change], subscription, traceparent: nil, at: now)
     }
 
     /// Tells that a restore moved the purchase between accounts of the app.
@@ -154,8 +153,8 @@ struct PurchaseInBatch: Sendable {
         guard let subscription else { return nil }
         revision += 1
         return row(
-            TransferStore.eventName, version, [FactChange(fact: FactChange.account, from: from, to: to)], subscription,
-            traceparent: nil, at: now)
+            TimelineRow.purchaseTransferred, version,
+            [FactChange(fact: FactChange.account, from: from, to: to)], subscription, traceparent: nil, at: now)
     }
 
     /// Keeps what an event says about a refund unless something newer is known.
@@ -216,40 +215,5 @@ struct PurchaseInBatch: Sendable {
     private static func text(_ access: (isGiven: Bool, until: Date?)) -> String {
         guard access.isGiven else { return "none" }
         return access.until?.iso8601 ?? "open"
-    }
-}
-
-extension PurchaseInBatch {
-    /// The commands that read purchases with everything that decides their access; ``read(_:)`` decodes their results.
-    /// - Parameter isLocking: whether the purchases are locked until the transaction ends.
-    static func commands(reading keys: [SubscriptionKey], isLocking: Bool = true) -> [Command] {
-        [
-            isLocking ? SubscriptionStatements.command(locking: keys) : SubscriptionStatements.command(reading: keys),
-            TransactionStore.command(transactionsOf: keys),
-            AccessPeriodStatements.command(periodsOf: keys), Command(ProductStore.configured),
-            TransactionStore.command(migrationsOf: keys),
-        ]
-    }
-
-    /// The stored purchases, and the configured durations of non-renewing products.
-    static func read(
-        _ answers: ArraySlice<Rows>
-    ) throws -> (known: [SubscriptionKey: PurchaseInBatch], durations: ProductDurations) {
-        let migrations = try TransactionStore.migrations(answers[answers.startIndex + 4])
-        let first = answers.startIndex
-        let transactions = Dictionary(
-            grouping: try answers[first + 1].map { row in try StoredTransaction.read(row) }, by: \.key)
-        let periods = Dictionary(
-            grouping: try answers[first + 2].map { row in try AccessPeriodRow.read(row) }, by: \.key)
-        // Of a purchase that is not stored only the migration is known.
-        let unknown = migrations.mapValues { PurchaseInBatch(migratedAt: $0) }
-        let known: [SubscriptionKey: PurchaseInBatch] = try answers[first].reduce(into: unknown) { purchases, row in
-            let known = try SubscriptionColumns.read(row)
-            let key = known.subscription.key
-            purchases[key] = PurchaseInBatch(
-                known, transactions: (transactions[key] ?? []).map(\.version), periods: Set(periods[key] ?? []),
-                migratedAt: migrations[key])
-        }
-        return (known, try ProductDurations(answers[first + 3]))
     }
 }

@@ -200,7 +200,7 @@ public struct UploadClaim: Sendable {
             account: appAccountToken.lowercasedText, evidence: evidence, holders: holders, buyer: buyer,
             isChosenByOperator: account.isChosen(for: key, chosen),
             isLapsed: subscription.isLapsed(at: uploadedAt, in: purchase.periods),
-            countedMoves: inputs.moves.count(of: key, before: uploadedAt))
+            countedMoves: inputs.moves.count(of: inputs.replaced(by: key), before: uploadedAt))
         guard var outcome = restore.outcome(rule.policy, needsDevice: rule.needsDevice), let holder = holders.first
         else { return nil }
         // An operator may have chosen the account before it claims anything: it claims then, and the choice decides.
@@ -282,10 +282,12 @@ public struct StatePreviewStore: Sendable {
             ErasedAccounts.Account(environment: app.environment, bundleId: app.bundleId, token: $0)
         }
         var batch = entries
+        // What the account claims is its own before the pipeline applies the events.
+        let unclaimed = batch.keys.filter { claim?.evidence[$0.originalTransactionId] == nil }
         // The erased accounts first: a migration locks them before all else.
         let first = try transaction.pipeline(
             [
-                ErasedAccounts.command(among: batch.accounts.union(asked.map { [$0] } ?? [])),
+                ErasedAccounts.command(among: batch.accounts.union(asked.map { [$0] } ?? []), of: unclaimed),
                 OwnershipStore.command(reachedFrom: batch.ownership(in: app), account: account.map { ($0, app) }),
                 SharingStore.command(policyOf: app),
                 Command(SharingStore.chosen, app.environment.rawValue, app.bundleId),

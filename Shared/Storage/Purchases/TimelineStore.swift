@@ -39,6 +39,14 @@ public struct TimelineRow: Sendable, Equatable {
     public var transaction: SubscriptionChanged.Transaction?
 }
 
+/// The events without a notification, as ``SubscriptionChanged/event`` lists them.
+extension TimelineRow {
+    package static let accessEnded = "ACCESS_ENDED"
+    package static let productDurationSet = "PRODUCT_DURATION_SET"
+    package static let purchaseTransferred = "PURCHASE_TRANSFERRED"
+    package static let withoutNotification = [accessEnded, productDurationSet, purchaseTransferred]
+}
+
 extension TimelineRow {
     /// All columns except the id, which the database assigns, and those that the publisher writes.
     static let columns: [Column<TimelineRow>] = [

@@ -2,7 +2,7 @@ import Postgres
 
 extension RefundDecisionStore {
     static let statements = [
-        due, next, lock, lockWaiting, read, insert, planning, settling, sent, failed, attempted, firstPolicy,
+        due, lock, lockWaiting, read, insert, planning, settling, sent, failed, attempted, firstPolicy,
         RefundSubjects.statement,
     ]
 
@@ -15,8 +15,6 @@ extension RefundDecisionStore {
         order by next_at
         limit $2::bigint
         """)
-
-    static let next = Statement("refund-next", "select min(next_at) as next_at from refund_request")
 
     /// The newest decision of the locked request.
     private static let latest = """

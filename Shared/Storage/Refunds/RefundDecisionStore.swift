@@ -55,11 +55,6 @@ package struct RefundDecisionStore: Sendable {
         try await connection.execute(Self.due, now, Int64(limit)).map { row in try RefundKey(row) }
     }
 
-    /// When the next request is due; nil where none is planned.
-    package func nextDue() async throws -> Date? {
-        try await connection.execute(Self.next).first?.optional("next_at")
-    }
-
     /// Looks at a request and takes the next step.
     /// - Returns: what it led to, and the app of the request.
     package func look(at key: RefundKey, now: Date) async throws -> (turn: Turn, bundleId: String) {

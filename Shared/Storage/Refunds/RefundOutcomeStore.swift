@@ -18,6 +18,7 @@ package struct RefundOutcomeStore: Sendable {
         /// Apple took an answer.
         package var answered: Int64
         package var refundedInFull: Int64
+        /// In part: prorated, or some of the seats or items.
         package var refundedProrated: Int64
         package var declined: Int64
         package var reversed: Int64
@@ -113,7 +114,11 @@ package struct RefundOutcomeStore: Sendable {
                         answer.rule || case when answer.withheld_because = 'holdOut' then ' (hold-out)' else '' end,
                         case when answer.decided_by <> 'policy' then 'by hand' else answer.withheld_because end, 'none') as rule,
                     answer.sent_at, answer.requested_at, decided.notification_type, decided.signed_at,
-                    held.revocation_type, held.currency, coalesce(held.price_milliunits, 0) as price,
+                    -- A part of the price, of the seats, or of the items of Advanced Commerce, which have no type.
+                    coalesce(
+                        held.revocation_type = 'REFUND_PRORATED' or decided.subtype = 'SEATS'
+                            or held.revocation_type is null and held.revocation_percentage < 100000, false) as is_partial,
+                    held.currency, coalesce(held.price_milliunits, 0) as price,
                     decided.notification_type <> 'REFUND_DECLINED' and exists (
                         select
                         from notification later
@@ -128,7 +133,7 @@ package struct RefundOutcomeStore: Sendable {
                 left join transaction held
                     on held.environment = answer.environment and held.transaction_id = answer.transaction_id
                 left join lateral (
-                    select notification_uuid, notification_type, signed_at
+                    select notification_uuid, notification_type, subtype, signed_at
                     from notification told
                     where told.environment = answer.environment
                         and told.original_transaction_id = request.original_transaction_id
@@ -142,10 +147,8 @@ package struct RefundOutcomeStore: Sendable {
                 order by answer.transaction_id, decided.notification_uuid, answer.decided_at desc, answer.id desc
             )
             select rule, currency, count(*) as requests, sum(price)::bigint as sum, count(sent_at) as answered,
-                count(*) filter (
-                    where notification_type = 'REFUND' and revocation_type is distinct from 'REFUND_PRORATED'
-                ) as full_refund,
-                count(*) filter (where notification_type = 'REFUND' and revocation_type = 'REFUND_PRORATED') as prorated,
+                count(*) filter (where notification_type = 'REFUND' and not is_partial) as full_refund,
+                count(*) filter (where notification_type = 'REFUND' and is_partial) as prorated,
                 count(*) filter (where notification_type = 'REFUND_DECLINED') as declined,
                 count(*) filter (where is_reversed) as reversed,
                 count(*) filter (where notification_type is null) as open,

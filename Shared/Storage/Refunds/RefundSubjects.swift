@@ -67,7 +67,8 @@ enum RefundSubjects {
         "(case when position('\\u0000' in \(column)::text) = 0 then \(column) end)"
     }
 
-    /// The newest outcome, or request, of each other transaction of the customer, by when.
+    /// The newest refund that stands, or request, of each other transaction of the customer, by when. A request that is declined after
+    /// a refund of some seats takes back nothing.
     private static func others(_ condition: String, where newest: String) -> String {
         """
         array(
@@ -102,7 +103,7 @@ enum RefundSubjects {
                 coalesce(\(isPaid("held")) and not history.was_paid, false) as is_first_payment,
                 coalesce(\(isPaid("held")) and not history.was_paid and history.was_trial, false)
                     as is_converted_from_trial,
-                \(others("notification_type in ('REFUND', 'REFUND_DECLINED', 'REFUND_REVERSED')",
+                \(others("notification_type in ('REFUND', 'REFUND_REVERSED')",
                     where: "notification_type = 'REFUND'")) as refunds,
                 \(others("notification_type = 'CONSUMPTION_REQUEST'", where: "true")) as refund_requests,
                 (

@@ -63,7 +63,7 @@ public enum StorageStatements {
         + ProductTransactionStore.statements + PriceReports.statements + ExternalPurchaseTokens.statements
         + RefreshStore.statements + EntitlementDefinitionStore.statements + ConsentStore.statements
         + AccountAppStore.statements + ErasureStore.statements + TransferStore.statements + CreditStore.statements
-        + OfferRuleStore.statements + OfferSignatureStore.statements
+        + OfferRuleStore.statements + OfferSignatureStore.statements + OfferDecisionStore.statements
 
     private static let console =
         ConsoleSessions.statements + ConsolePages.statements + DeadLetterGroups.statements

@@ -14,6 +14,8 @@ struct SettlementPlan {
     private var finished: [(claim: WebhookQueueStore.Claim, attempt: WebhookAttempt, state: String, attempts: Int32)] =
         []
     private var logged: [WebhookAttempt] = []
+    /// Endpoints that were told that another one is disabled, or are told no longer.
+    private var told: [(endpoint: UUID, notice: EndpointHealth.Notice)] = []
     private var generator: any RandomNumberGenerator
 
     /// - Parameter generator: of the random part of delays.
@@ -28,7 +30,9 @@ struct SettlementPlan {
             health[attempt.endpoint] = known
         }
         switch attempt.subject {
-        case .notice: if attempt.outcome.fault != nil { logged.append(attempt) }
+        case .notice(let endpoint, let notice):
+            if attempt.outcome.fault != nil { logged.append(attempt) }
+            if let known = health[endpoint], known.notice == nil { told.append((endpoint, notice)) }
         case .test:
             logged.append(attempt)
             if attempt.outcome.fault == nil { report.activated.append(attempt.endpoint) }
@@ -85,12 +89,16 @@ struct SettlementPlan {
         if !logged.isEmpty { commands.append(logging()) }
         if !health.isEmpty { commands.append(writingHealth()) }
         if !report.activated.isEmpty { commands.append(Command(WebhookSettlement.activate, report.activated)) }
-        if !report.disabled.isEmpty {
-            let disabled = Array(report.disabled.keys)
-            // First disabled, so that no endpoint is told of itself; after the health of others was written.
-            commands.append(Command(WebhookSettlement.disable, disabled))
-            commands.append(Command(WebhookSettlement.notify, disabled, now))
+        // First disabled, so that no endpoint is told of itself; after the health of others was written.
+        let disabled = Array(report.disabled.keys)
+        if !disabled.isEmpty { commands.append(Command(WebhookSettlement.disable, disabled)) }
+        if !told.isEmpty {
+            commands.append(
+                Command(
+                    WebhookSettlement.notifyNext, told.map(\.endpoint), told.map(\.notice.about), told.map(\.notice.at))
+            )
         }
+        if !disabled.isEmpty { commands.append(Command(WebhookSettlement.notify, disabled, now)) }
         let places = queue.map(\.claim.place)
         if !queue.isEmpty {
             commands.append(
@@ -147,7 +155,7 @@ extension EndpointHealth {
         switch attempt.outcome {
         case .delivered:
             nextProbeAt = now
-            return succeeded()
+            return succeeded(at: now)
         case .gone: return gone(at: now)
         case .erased, .unreadable:
             nextProbeAt = now

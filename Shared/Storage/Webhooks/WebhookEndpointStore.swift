@@ -121,6 +121,17 @@ package struct WebhookEndpointStore: Sendable {
             })
     }
 
+    /// How many deliveries of each endpoint succeeded after a time, at most ``counted``.
+    package func delivered(since: Date) async throws -> [UUID: Int64] {
+        Dictionary(
+            uniqueKeysWithValues: try await connection.execute(Self.delivered, since, Int64(Self.counted)).map { row in
+                (try row.value("endpoint"), try row.value("count"))
+            })
+    }
+
+    /// How many deliveries of an endpoint are counted: more would take too long for a page.
+    package static let counted = 10_000
+
     /// Runs a change of one row and its entry of the audit log in one transaction; neither where there is no such row.
     private func change(_ command: Command, _ audit: OperatorAction) async throws -> Row? {
         try await repeating {
@@ -166,7 +177,7 @@ package struct WebhookEndpointStore: Sendable {
 
     static let statements = [
         list, find, insert, insertHealth, rotate, pause, resume, resumeHealth, dueAtOnce, emptyQueue, giveUpWaiting,
-        remove, requestTest, waiting,
+        remove, requestTest, waiting, delivered,
     ]
 
     private static let columns = """
@@ -290,5 +301,21 @@ package struct WebhookEndpointStore: Sendable {
             ) as oldest
         from webhook_queue
         group by endpoint
+        """)
+
+    private static let delivered = Statement(
+        "webhook-delivered",
+        """
+        select webhook_endpoint.id as endpoint, (
+                select count(*)
+                from (
+                    select
+                    from webhook_delivery
+                    where webhook_delivery.endpoint = webhook_endpoint.id and state = 'delivered'
+                        and finished_at > $1::timestamptz
+                    limit $2::bigint
+                ) as finished
+            ) as count
+        from webhook_endpoint
         """)
 }

@@ -50,6 +50,8 @@ package struct WebhookLog: Sendable {
         package var at: Date
         /// Nil of a test.
         package var sequence: Int64?
+        /// 0; else the number of the replay.
+        package var replay: Int64
         /// Nil without an answer.
         package var status: Int16?
         package var milliseconds: Int32
@@ -83,9 +85,16 @@ package struct WebhookLog: Sendable {
         }
     }
 
-    /// The attempts of some changes at an endpoint, in their order; without a change, its tests.
-    package func attempts(of endpoint: UUID, at sequences: [Int64]) async throws -> [Attempt] {
-        try await connection.execute(Self.attempts, endpoint, sequences).map { row in try Self.attempt(row) }
+    /// The failed attempts of some changes at an endpoint, in their order.
+    /// - Parameters:
+    ///   - sequences: each once.
+    ///   - most: the newest of each change; nil is all.
+    package func attempts(
+        of endpoint: UUID, at sequences: [Int64], most: Int? = nil
+    ) async throws -> [Attempt] {
+        try await connection.execute(Self.attempts, endpoint, sequences, most.map { Int64($0) }).map { row in
+            try Self.attempt(row)
+        }
     }
 
     /// The tests of an endpoint since a moment, in their order.
@@ -96,8 +105,9 @@ package struct WebhookLog: Sendable {
     private static func attempt(_ row: Row) throws -> Attempt {
         Attempt(
             at: try row.value("attempted_at"), sequence: try row.optional("timeline_id"),
-            status: try row.optional("status"), milliseconds: try row.value("milliseconds"),
-            fault: try row.optional("fault"), answer: try row.optional("answer"))
+            replay: try row.value("replay"), status: try row.optional("status"),
+            milliseconds: try row.value("milliseconds"), fault: try row.optional("fault"),
+            answer: try row.optional("answer"))
     }
 
     static let statements = [deliveries, attempts, tests]
@@ -128,16 +138,22 @@ package struct WebhookLog: Sendable {
     private static let attempts = Statement(
         "webhook-attempts",
         """
-        select attempted_at, timeline_id, status, milliseconds, fault, answer
-        from webhook_attempt
-        where endpoint = $1::uuid and timeline_id = any ($2::bigint[])
+        select attempted_at, timeline_id, replay, status, milliseconds, fault, answer
+        from unnest($2::bigint[]) as given (sequence)
+        cross join lateral (
+            select *
+            from webhook_attempt
+            where endpoint = $1::uuid and timeline_id = given.sequence
+            order by attempted_at desc
+            limit $3::bigint
+        ) as newest
         order by attempted_at
         """)
 
     private static let tests = Statement(
         "webhook-tests",
         """
-        select attempted_at, timeline_id, status, milliseconds, fault, answer
+        select attempted_at, timeline_id, replay, status, milliseconds, fault, answer
         from webhook_attempt
         where endpoint = $1::uuid and timeline_id is null and attempted_at >= $2::timestamptz
         order by attempted_at

@@ -228,11 +228,18 @@ package struct WebhookQueueStore: Sendable {
     static let relayFilter = """
         endpoint.kind = 'apple' and endpoint.environment = notification.environment
             and is_relayed(notification.notification_type)
-            and (endpoint.bundle_ids = '{}' or notification.bundle_id = any (endpoint.bundle_ids))
-            and (
-                endpoint.events = '{}' or notification.notification_type = any (endpoint.events)
-                or concat_ws('/', notification.notification_type, notification.subtype) = any (endpoint.events))
+            and \(relayed(apps: "endpoint.bundle_ids", events: "endpoint.events"))
         """
+
+    /// Whether lists, of which an empty one admits all, admit a row of `notification`.
+    static func relayed(apps: String, events: String) -> String {
+        """
+        (\(apps) = '{}' or notification.bundle_id = any (\(apps)))
+            and (
+                \(events) = '{}' or notification.notification_type = any (\(events))
+                or concat_ws('/', notification.notification_type, notification.subtype) = any (\(events)))
+        """
+    }
 
     /// Notifications about no purchase have no order among them, so that none waits for another.
     private static let takeArrivals = Statement(
@@ -274,17 +281,24 @@ package struct WebhookQueueStore: Sendable {
     /// Which endpoints want a change; `replay` uses it, too. ``WebhookFilter/admits(_:)`` says the same.
     static let filter = """
         endpoint.kind = 'changes' and endpoint.environment = timeline.environment
-            and (endpoint.bundle_ids = '{}' or timeline.bundle_id = any (endpoint.bundle_ids))
+            and \(admitted(apps: "endpoint.bundle_ids", events: "endpoint.events", facts: "endpoint.facts"))
+        """
+
+    /// Whether lists, of which an empty one admits all, admit a row of `timeline`.
+    static func admitted(apps: String, events: String, facts: String) -> String {
+        """
+        (\(apps) = '{}' or timeline.bundle_id = any (\(apps)))
             and (
-                endpoint.events = '{}' or timeline.event = any (endpoint.events)
-                or split_part(timeline.event, '/', 1) = any (endpoint.events))
+                \(events) = '{}' or timeline.event = any (\(events))
+                or split_part(timeline.event, '/', 1) = any (\(events)))
             and (
-                endpoint.facts = '{}'
+                \(facts) = '{}'
                 or exists (
                     select
                     from jsonb_array_elements(timeline.changes) as change
-                    where change ->> 'fact' = any (endpoint.facts)))
+                    where change ->> 'fact' = any (\(facts))))
         """
+    }
 
     /// Offset 0 makes the planner look up the rows by their ids, however many the table has after a time.
     private static let enqueue = Statement(

@@ -13,8 +13,8 @@ package struct WebhookReplayStore: Sendable {
         case one(Int64)
         /// All of a purchase.
         case purchase(String)
-        /// Those that were applied, or stored, in a time.
-        case time(Range<Date>)
+        /// Those that were applied, or stored, in a time, and that a filter admits. Notifications have no facts.
+        case time(Range<Date>, WebhookFilter = WebhookFilter())
     }
 
     private let connection: PostgresConnection
@@ -31,7 +31,7 @@ package struct WebhookReplayStore: Sendable {
         _ selection: Selection, to endpoint: UUID, _ kind: WebhookEndpoint.Kind = .changes, most: Int? = nil
     ) async throws -> Int {
         let rows = try await connection.pipeline([
-            Command(selection.count(kind), all: selection.values(after: [endpoint, most.map { Int64($0) }]))
+            Command(selection.count(kind), all: selection.values(kind, after: [endpoint, most.map { Int64($0) }]))
         ])
         return Int(try rows[0][0].value("count", as: Int64.self))
     }
@@ -57,7 +57,8 @@ package struct WebhookReplayStore: Sendable {
                 }
                 let rows = try transaction.pipeline([
                     Command(
-                        selection.replay(kind), all: selection.values(after: [endpoint, now, most.map { Int64($0) }])),
+                        selection.replay(kind),
+                        all: selection.values(kind, after: [endpoint, now, most.map { Int64($0) }])),
                     OperatorActionStore.command(recording: [audit]),
                 ])
                 let count = Int(try rows[0][0].value("count", as: Int64.self))
@@ -117,7 +118,9 @@ package struct WebhookReplayStore: Sendable {
                 where applied_at >= $\(first)::timestamptz and applied_at < $\(first + 1)::timestamptz
                 offset 0
             ) as timeline
-            """, "true")
+            """,
+            WebhookQueueStore.admitted(
+                apps: "$\(first + 2)::text[]", events: "$\(first + 3)::text[]", facts: "$\(first + 4)::text[]"))
     }
 
     private static func selected(_ rows: String, _ condition: String) -> String {
@@ -143,7 +146,10 @@ package struct WebhookReplayStore: Sendable {
     }
 
     private static func relayTime(_ first: Int) -> String {
-        "notification.recorded_at >= $\(first)::timestamptz and notification.recorded_at < $\(first + 1)::timestamptz"
+        """
+        notification.recorded_at >= $\(first)::timestamptz and notification.recorded_at < $\(first + 1)::timestamptz
+            and \(WebhookQueueStore.relayed(apps: "$\(first + 2)::text[]", events: "$\(first + 3)::text[]"))
+        """
     }
 
     private static func relayed(_ condition: String) -> String {
@@ -240,14 +246,16 @@ extension WebhookReplayStore.Selection {
     }
 
     /// Some parameters, and behind them those of the condition.
-    fileprivate func values(after first: [any PostgresParameter]) -> [any PostgresParameter] {
+    fileprivate func values(
+        _ kind: WebhookEndpoint.Kind, after first: [any PostgresParameter]
+    ) -> [any PostgresParameter] {
         var values = first
         switch self {
         case .one(let sequence): values.append(sequence)
         case .purchase(let id): values.append(id)
-        case .time(let range):
-            values.append(range.lowerBound)
-            values.append(range.upperBound)
+        case .time(let range, let filter):
+            values += [range.lowerBound, range.upperBound, filter.bundleIds, filter.events]
+            if kind == .changes { values.append(filter.facts) }
         }
         return values
     }

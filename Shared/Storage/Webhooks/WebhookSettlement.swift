@@ -33,7 +33,6 @@ package struct WebhookAttempt: Sendable {
         self.answer = answer
     }
 
-    /// The endpoint.
     package var endpoint: UUID {
         switch subject {
         case .delivery(let claim): claim.place.endpoint
@@ -101,7 +100,7 @@ package struct WebhookSettlement: Sendable {
     }
 
     static let statements = [
-        lock, health, writeHealth, activate, disable, notify, finish, insertAttempts, release, remove,
+        lock, health, writeHealth, activate, disable, notify, notifyNext, finish, insertAttempts, release, remove,
     ]
 
     /// Also of places whose lease has passed to another sender: they are left alone later.
@@ -158,16 +157,46 @@ package struct WebhookSettlement: Sendable {
         where id = any ($1::uuid[]) and state in ('testing', 'active')
         """)
 
-    /// Tells the active endpoints of the environment that another one was disabled.
+    /// Tells the active endpoints of the environment that another one was disabled. One that is yet to be told of another is told of
+    /// this one next; its row is waited for, because a settlement that has just told it may not see this one disabled.
     static let notify = Statement(
         "webhook-notify",
         """
         update webhook_health
-        set notice_about = disabled.id, noticed_at = $2::timestamptz
-        from webhook_endpoint disabled
+        set notice_about = coalesce(webhook_health.notice_about, disabled.id),
+            noticed_at = case
+                when webhook_health.notice_about is null then $2::timestamptz
+                else webhook_health.noticed_at
+            end
+        from (
+            select distinct on (environment) environment, id
+            from webhook_endpoint
+            where id = any ($1::uuid[])
+            order by environment, id
+        ) as disabled
         join webhook_endpoint other on other.environment = disabled.environment and other.state = 'active'
             and other.kind = 'changes'
-        where disabled.id = any ($1::uuid[]) and other.id = webhook_health.endpoint
+        where other.id = webhook_health.endpoint
+        """)
+
+    /// Of endpoints that were told of one: the one that was disabled after it.
+    static let notifyNext = Statement(
+        "webhook-notify-next",
+        """
+        update webhook_health
+        set notice_about = next.id, noticed_at = next.disabled_at
+        from unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) as told (endpoint, about, at)
+        join webhook_endpoint own on own.id = told.endpoint and own.state = 'active'
+        cross join lateral (
+            select other.id, health.disabled_at
+            from webhook_endpoint other
+            join webhook_health health on health.endpoint = other.id
+            where other.environment = own.environment and other.state = 'disabled'
+                and (health.disabled_at, other.id) > (told.at, told.about)
+            order by health.disabled_at, other.id
+            limit 1
+        ) as next
+        where webhook_health.endpoint = told.endpoint
         """)
 
     /// What was delivered before stays delivered.

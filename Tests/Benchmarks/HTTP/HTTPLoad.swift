@@ -4,5 +4,5 @@ import ArgumentParser
 @main
 struct HTTPLoad: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "http-load", subcommands: [Load.self, ServeHummingbird.self, ServeFixed.self])
+        commandName: "http-load", subcommands: [Load.self, Post.self, ServeHummingbird.self, ServeFixed.self])
 }

@@ -94,6 +94,40 @@ import Testing
         }
     }
 
+    @Test func `The simulated App Store sells with what is signed, once, to the customer alone`() async throws {
+        try await Self.with { fixture, key in
+            try await Self.setRule(fixture)
+            let answer = try await Self.ask(fixture)
+            let (jws, discount) = (try #require(answer.json?["jws"]), try #require(answer.json?["storeKit1"]))
+            let check = OfferCheck(
+                keys: KeyRing([
+                    AcceptedKey(issuerId: SimulatedKey.issuerId, keyId: "KEY1", publicKey: try key.publicKey())
+                ]))
+            var gold = SimulatedAppStore.Product(
+                kind: .autoRenewable, suffix: "gold", group: "metals", period: .month, price: 9990)
+            gold.hasOwnId = true
+            let app = SimulatedAppStore.App(
+                bundleId: ForgeryMaterial.bundleId, appAppleId: ForgeryMaterial.appAppleId, environment: .production)
+            let buyer = ManualPurchases.Buyer(app: app, appAccountToken: Self.account, catalogue: [gold])
+            let now = UploadFixture.now
+            let signed = try check.offer(jws, of: gold, for: buyer, now: now)
+            #expect(try check.offer(discount, of: gold, for: buyer, now: now) == signed, "both have the same nonce")
+            var purchases = ManualPurchases(seed: 1, now: now)
+            let time = TimeScale(environment: .production)
+            let bought = try purchases.buy(gold, for: buyer, with: signed, timeScale: time, at: now)
+            #expect(bought.purchase?.offer?.identifier == "spring")
+            var other = buyer
+            other.appAccountToken = UUID()
+            #expect(throws: SimulatorError.self) {
+                try purchases.buy(gold, for: other, with: signed, timeScale: time, at: now.addingTimeInterval(1))
+            }
+            #expect(throws: SimulatorError.self) { try check.offer(discount, of: gold, for: other, now: now) }
+            #expect(throws: SimulatorError.self) {
+                try check.offer(jws, of: gold, for: buyer, now: now.addingTimeInterval(90_000))
+            }
+        }
+    }
+
     @Test func `An offer is signed as its rule allows, once for a repeat, and a refusal is an answer`() async throws {
         try await Self.with { fixture, _ in
             func reason(_ answer: RunningAPI.Answer) -> String? {
@@ -136,6 +170,39 @@ import Testing
         }
     }
 
+    @Test func `An account's win-back offers are those that Apple signed, with the date of the renewal info`()
+        async throws
+    {
+        try await Self.with { fixture, _ in
+            let signed = UploadFixture.now.addingTimeInterval(-5)
+            let renewal = try fixture.material.signed(
+                fixture.material.renewal { renewal in
+                    renewal.originalTransactionId = "2000000000000001"
+                    renewal.eligibleWinBackOfferIds = ["best", "second"]
+                    renewal.signedDate = signed
+                })
+            let transaction = try fixture.transaction(of: Self.account)
+            let accepted = try await fixture.post { json in
+                json.member("appAccountToken", Self.account.uuidString)
+                for (name, part) in [("signedTransactions", transaction), ("signedRenewalInfos", renewal)] {
+                    json.beginArray(name)
+                    json.element(String(decoding: part, as: UTF8.self))
+                    json.endArray()
+                }
+            }
+            #expect(accepted.accepted == 2)
+            try await fixture.apply(fixture.records(2))
+            let answer = try await fixture.api.get(
+                "/v1/accounts/\(Self.account.uuidString)/offers?bundleId=\(ForgeryMaterial.bundleId)", key: fixture.key)
+            let winBacks = answer.json?["winBack"]?.elements ?? []
+            #expect(winBacks.map { $0["originalTransactionId"]?.string } == ["2000000000000001"])
+            #expect(winBacks.first?["productId"]?.string == "com.example.reader.monthly")
+            let offers = winBacks.first?["eligibleWinBackOfferIds"]?.elements.map(\.string)
+            #expect(offers == ["best", "second"])
+            #expect(winBacks.first?["signedDate"]?.int64 == signed.milliseconds)
+        }
+    }
+
     @Test func `Where no rule is needed, an offer is signed without one, as often as it is asked`() async throws {
         try await Self.with(needsOfferRule: false) { fixture, _ in
             let answers = [try await Self.ask(fixture, nil), try await Self.ask(fixture, nil)]
@@ -174,6 +241,42 @@ import Testing
             #expect(after.json?["usedByTransactionId"]?.string == "2000000000000001")
             let claims = try Self.claims(after.json?["jws"]?.string, signedBy: key)
             #expect(claims["allowIntroductoryOffer"]?.bool == false)
+        }
+    }
+
+    @Test func `A new or erased account gets no second introductory offer for the customer of an old one`()
+        async throws
+    {
+        try await Self.with { fixture, key in
+            let id = "2000000000000001"
+            let signed = try fixture.transaction(id, of: Self.account) {
+                $0.appTransactionId = "70001"
+                $0.offerType = .introductory
+            }
+            try await fixture.apply([AppleTests.webhook(signed)])
+            func ask(of account: UUID, for transaction: String) async throws -> RunningAPI.Answer {
+                try await fixture.post("/v1/offers/introductory-eligibility") { json in
+                    json.member("subscriptionGroupIdentifier", "20000001")
+                    json.member("appAccountToken", account.uuidString)
+                    json.member("productId", "gold")
+                    json.member("transactionId", transaction)
+                }
+            }
+            for named in [id, "70001"] {
+                let answer = try await ask(of: UUID(), for: named)
+                #expect(answer.json?["isEligible"]?.bool == false && answer.json?["isKnown"]?.bool == false)
+                #expect(answer.json?["usedByTransactionId"]?.string == id)
+                let claims = try Self.claims(answer.json?["jws"]?.string, signedBy: key)
+                #expect(claims["allowIntroductoryOffer"]?.bool == false)
+            }
+            #expect(try await ask(of: UUID(), for: "70002").json?["isEligible"]?.bool == true)
+            let connection = TestDatabase.connection(fixture.api.database)
+            let certificate = try await ErasureStore(connection).forget(
+                Self.account, of: ForgeryMaterial.bundleId, in: .production, extent: .erase, id: UUID(),
+                at: UploadFixture.now)
+            await connection.close()
+            #expect(certificate != nil)
+            #expect(try await ask(of: Self.account, for: "70002").problem == "conflict")
         }
     }
 }

@@ -15,7 +15,7 @@ import Testing
 ///
 /// `OWNERSHIP_REQUESTS=50 swift test --filter OwnershipTableTests` sends as many requests at once.
 @Suite struct OwnershipTableTests {
-    private static let requests = Int(ProcessInfo.processInfo.environment["OWNERSHIP_REQUESTS"] ?? "") ?? 4
+    private static let requests = Int(ProcessInfo.processInfo.environment["OWNERSHIP_REQUESTS"] ?? "") ?? 2
     private static let device = UUID()
 
     private struct Cell: CustomStringConvertible {
@@ -163,6 +163,76 @@ import Testing
             try await fixture.apply([fixture.received(replaced), fixture.received(upgrade)])
             #expect(try await fixture.entitlements(of: payer).access.contains("monthly"))
             #expect(try await fixture.entitlements(of: other).access == "[]")
+        }
+    }
+
+    /// Apple's notification of the new purchase comes after the restore that found the old one lapsed.
+    @Test func `A purchase that was bought again before a restore found it lapsed stays the buyer's`() async throws {
+        try await UploadFixture.with { fixture in
+            let connection = TestDatabase.connection(fixture.api.database)
+            try await SharingStore(connection).setPolicy(
+                .lastRestoreWinsIfLapsed, needsDevice: false, of: ForgeryMaterial.bundleId, in: .production,
+                at: UploadFixture.now)
+            let (payer, other) = (UUID(), UUID())
+            let lapsed = try fixture.transaction(of: payer) {
+                $0.purchaseDate = UploadFixture.now.addingTimeInterval(-100 * 86_400)
+                $0.expiresDate = UploadFixture.now.addingTimeInterval(-70 * 86_400)
+            }
+            _ = try await fixture.upload([lapsed], of: payer)
+            try await fixture.apply([fixture.received(lapsed)])
+            fixture.api.clock.advance(by: 1)
+            try await fixture.api.keys.turn()
+            #expect(try await fixture.upload([lapsed], to: "/v1/restores", of: other).status == 200)
+            func users() async throws -> [UUID] {
+                try await connection.execute(
+                    Statement(unsafeSQL: "select app_account_token from purchase_account where may_use")
+                ).map { row in try row.value("app_account_token", as: UUID.self) }
+            }
+            #expect(try await users() == [other])
+            let again = try fixture.transaction(of: payer) {
+                $0.transactionId = "2000000000000077"
+                $0.transactionReason = .purchase
+                $0.purchaseDate = UploadFixture.now.addingTimeInterval(-1)
+                $0.expiresDate = UploadFixture.now.addingTimeInterval(30 * 86_400)
+            }
+            try await fixture.apply([fixture.received(again)])
+            #expect(try await users() == [payer])
+            #expect(try await fixture.entitlements(of: payer).access.contains("monthly"))
+            #expect(try await fixture.entitlements(of: other).access == "[]")
+            await connection.close()
+        }
+    }
+
+    /// Of the replaced transaction Apple has signed nothing since: it seems to run for a year.
+    @Test func `A purchase whose upgrade has lapsed moves with a restore`() async throws {
+        try await UploadFixture.with { fixture in
+            let connection = TestDatabase.connection(fixture.api.database)
+            try await SharingStore(connection).setPolicy(
+                .lastRestoreWinsIfLapsed, needsDevice: false, of: ForgeryMaterial.bundleId, in: .production,
+                at: UploadFixture.now)
+            let (payer, other) = (UUID(), UUID())
+            let year = try fixture.transaction(of: payer) {
+                $0.productId = "com.example.reader.yearly"
+                $0.transactionReason = .purchase
+                $0.purchaseDate = UploadFixture.now.addingTimeInterval(-110 * 86_400)
+                $0.expiresDate = UploadFixture.now.addingTimeInterval(255 * 86_400)
+            }
+            let upgrade = try fixture.transaction(of: payer) {
+                $0.transactionId = "2000000000000077"
+                $0.transactionReason = .purchase
+                $0.purchaseDate = UploadFixture.now.addingTimeInterval(-100 * 86_400)
+                $0.expiresDate = UploadFixture.now.addingTimeInterval(-70 * 86_400)
+            }
+            _ = try await fixture.upload([upgrade], of: payer)
+            try await fixture.apply([fixture.received(year), fixture.received(upgrade)])
+            fixture.api.clock.advance(by: 1)
+            try await fixture.api.keys.turn()
+            #expect(try await fixture.upload([upgrade], to: "/v1/restores", of: other).status == 200)
+            let users = try await connection.execute(
+                Statement(unsafeSQL: "select app_account_token from purchase_account where may_use")
+            ).map { row in try row.value("app_account_token", as: UUID.self) }
+            #expect(users == [other])
+            await connection.close()
         }
     }
 

@@ -33,7 +33,7 @@ struct SampleState {
         _ type: String = "SUBSCRIBED", _ subtype: String? = "INITIAL_BUY", from start: Double = -100,
         to end: Double = 1000, status: Int = 1, purchase: String = Self.purchase, transaction: String? = nil,
         account: String? = Self.account, environment: StoreEnvironment = .sandbox, bundleId: String = Self.app,
-        signed: Double? = nil, revoked: Double? = nil
+        signed: Double? = nil, revoked: Double? = nil, consent: Int? = nil, decoded: String = "{}"
     ) async throws -> UUID {
         let uuid = UUID()
         let signedAt = now.addingTimeInterval(signed ?? start)
@@ -47,12 +47,13 @@ struct SampleState {
                 purchaseDate: now.addingTimeInterval(start), expiresDate: now.addingTimeInterval(end),
                 appAccountToken: account, revocationDate: revoked.map { now.addingTimeInterval($0) },
                 signedDate: signedAt),
-            renewal: RenewalFacts(autoRenewStatus: true, signedDate: signedAt))
+            renewal: RenewalFacts(autoRenewStatus: true, priceIncreaseStatus: consent, signedDate: signedAt))
         let entry = LedgerEntry(
             notificationUUID: uuid, notificationType: type, subtype: subtype, environment: environment,
             bundleId: bundleId, appAppleId: 1, originalTransactionId: purchase,
             transactionId: transaction ?? purchase, signedDate: signedAt, receivedAt: signedAt, source: .webhook,
-            decodedPayload: "{}", signedPayload: Array("head.\(uuid.uuidString.lowercased()).tail".utf8), event: event,
+            decodedPayload: decoded, signedPayload: Array("head.\(uuid.uuidString.lowercased()).tail".utf8),
+            event: event,
             position: LogPosition(topic: Topics.unique.name, partition: 0, offset: 0))
         _ = try await LedgerStore(connection).apply([entry], moving: [], recordedAt: signedAt.addingTimeInterval(2))
         return uuid

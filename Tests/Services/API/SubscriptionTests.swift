@@ -25,6 +25,25 @@ struct SubscriptionTests {
         }
     }
 
+    @Test func `Subscription names the messages that are due, and a transaction what it has of Advanced Commerce`()
+        async throws
+    {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                let commerce = #"{"advancedCommerceInfo":{"items":[{"SKU":"news"}]}}"#
+                try await state.subscribed(
+                    "PRICE_INCREASE", "PENDING", consent: 0,
+                    decoded: #"{"data":{"signedTransactionInfo":\#(commerce)}}"#)
+                let key = try await api.key()
+                let messages = try await api.get(path, key: key).json?["messages"]?.elements
+                #expect(messages?.map(\.string) == ["priceIncreaseConsent"])
+                let transaction = try await api.get("/v1/transactions/\(SampleState.purchase)", key: key).json
+                let items = transaction?["advancedCommerceInfo"]?["items"]?.elements
+                #expect(items?.map { $0["SKU"]?.string } == ["news"])
+            }
+        }
+    }
+
     @Test func `Subscription of another environment or app is not found`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in

@@ -53,7 +53,9 @@ struct TransferTests {
             let events = try await fixture.api.get("/v1/events?limit=100", key: fixture.key)
             for answer in [timeline, events] {
                 let data = try #require(answer.json?["data"]?.elements)
-                let moves = data.compactMap { $0["data"] }.filter { $0["event"]?.string == TransferStore.eventName }
+                let moves = data.compactMap { $0["data"] }.filter {
+                    $0["event"]?.string == TimelineRow.purchaseTransferred
+                }
                 let move = try #require(moves.first)
                 #expect(moves.count == 1)
                 let change = try #require(move["changes"]?.elements.first)
@@ -84,6 +86,20 @@ struct TransferTests {
                 unsafeScript: "update purchase_transfer set moved_at = moved_at - interval '31 days'")
             await connection.close()
             #expect(try await Self.restore(signed, to: late, fixture).access.contains("monthly"))
+        }
+    }
+
+    @Test func `A migration does not begin the count of moves again`() async throws {
+        try await Self.with { fixture, transfers, signed in
+            for _ in 0..<PurchaseMove.limit {
+                #expect(try await Self.restore(signed, to: UUID(), fixture).access.contains("monthly"))
+            }
+            let migrated = try fixture.transaction("2000000000000009", of: Self.owner) {
+                $0.previousOriginalTransactionId = "2000000000000001"
+            }
+            try await fixture.apply([fixture.received(migrated)])
+            #expect(try await Self.restore(migrated, to: UUID(), fixture).problem == "too-many-transfers")
+            #expect(try await transfers.rejected(since: .distantPast).map(\.purchases) == [1])
         }
     }
 

@@ -60,6 +60,13 @@ struct WebhookTests {
                 let plan = try await api.send("POST", "\(replays)?dryRun=true", key: key, json: purchase)
                 #expect(plan.status == 200 && plan.json?["isEffective"]?.bool == true)
                 #expect(try await api.send("POST", replays, key: key, json: "{}").status == 400)
+                for (event, admits) in [("SUBSCRIBED", true), ("REFUND", false)] {
+                    let time = #"{"from": 0, "to": 4102444800000, "events": ["\#(event)"]}"#
+                    let plan = try await api.send("POST", "\(replays)?dryRun=true", key: key, json: time)
+                    #expect(plan.status == 200 && plan.json?["isEffective"]?.bool == admits, "\(event)")
+                }
+                let mixed = #"{"sequence": 1, "events": ["REFUND"]}"#
+                #expect(try await api.send("POST", replays, key: key, json: mixed).status == 400)
                 let done = try await api.send("POST", replays, key: key, json: purchase)
                 #expect(done.status == 202 && done.json?["enqueued"]?.int64 == 1)
                 let second = try await api.send("POST", replays, key: key, json: purchase)

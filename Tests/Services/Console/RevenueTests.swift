@@ -78,6 +78,7 @@ import Testing
             let path = "/revenue/mrr?scope=\(FormFields.encode("Production \(SampleContents.app)"))&currency=USD"
             let without = try await console.get(path, cookie: cookie)
             #expect(without.text.contains("There are no rates in USD for this time. Without a rate"))
+            #expect(without.text.contains("EUR, JPY. Load rates with storekeeper insight rates load."))
             try await TestDatabase.connection(console.database).run(
                 unsafeScript: """
                     insert into exchange_rate (loaded_at, trillionths, day, reporting_currency, currency, source)
@@ -86,6 +87,7 @@ import Testing
                     """)
             let page = try await console.get(path, cookie: cookie)
             #expect(page.text.contains("In USD by rates of the bank.") && page.text.contains("value=\"USD\""))
+            #expect(!page.text.contains("insight rates load"))
             #expect(try await console.get(path + "a", cookie: cookie).status == 422)
             let numbers = try await console.get(path.replacingOccurrences(of: "/mrr", with: ""), cookie: cookie)
             #expect(numbers.text.contains("<span class=\"value\">24.00 USD</span>"))
@@ -144,6 +146,96 @@ import Testing
                 try await console.get("/revenue/purchases?scope=\(scope)&from=2020-01-01&to=2020-02-01", cookie: cookie)
                     .text
                     .contains("Nothing moved in this time."))
+        }
+    }
+
+    @Test func `A row of charges leads to the charges and the refunds of its time`() async throws {
+        try await RunningConsole.with { console in
+            try await Self.fill(console)
+            let day = FigureQuestion.text(RunningConsole.now)
+            try await TestDatabase.connection(console.database).run(
+                unsafeScript: """
+                    update transaction
+                    set price_milliunits = 9990, currency = 'EUR', storefront = 'DEU', revocation_type = 'REFUND_PRORATED',
+                        revocation_percentage = 50000, revoked_at = timestamp '\(day)' at time zone 'UTC'
+                    where original_transaction_id = '\(SampleContents.purchase)';
+                    insert into insight_purchase (environment, original_transaction_id, bundle_id, figures, days)
+                    select 'Production', '\(SampleContents.purchase)', '\(SampleContents.app)', jsonb_build_array(
+                        jsonb_build_array(day, 'charge', 0, 'EUR', 'gold', 'DEU', 'P1M', '', 20000, 0, 0, 1)), array[day]
+                    from (select date '\(day.prefix(7))-01' - date '1970-01-01' as day) as given
+                    """)
+            let cookie = try await console.signedIn(role: "support")
+            let path = "/revenue/revenue?scope=\(FormFields.encode("Production \(SampleContents.app)"))"
+            let report = try await console.get(path + "&by=storefront", cookie: cookie)
+            func address(of list: String) throws -> String {
+                let link = try #require(
+                    report.text.components(separatedBy: "href=\"").map { $0.prefix { $0 != "\"" } }.first {
+                        $0.hasPrefix("/revenue/purchases") && $0.contains("from=\(day.prefix(7))-01")
+                            && $0.contains("report=\(list)")
+                    })
+                return String(link).replacing("&amp;", with: "&")
+            }
+            let charges = try await console.get(try address(of: "revenue"), cookie: cookie)
+            #expect(charges.text.contains("<h1>Charges</h1>") && charges.text.contains("20.000 EUR"))
+            #expect(charges.text.contains("href=\"/purchases/Production/\(SampleContents.purchase)\""))
+            let address = try address(of: "refunds")
+            let page = try await console.get(address, cookie: cookie)
+            #expect(page.text.contains("<h1>Refunds</h1>") && page.text.contains("4.995 EUR"))
+            #expect(page.text.contains("href=\"/purchases/Production/\(SampleContents.purchase)\""))
+            let elsewhere = try await console.get(
+                address.replacing("storefront=DEU", with: "storefront=USA"), cookie: cookie)
+            #expect(elsewhere.text.contains("Nothing was refunded in this time."))
+            // Transactions alone do not say their period, from which refunds are read.
+            let byPeriod = try await console.get(path + "&by=period", cookie: cookie)
+            #expect(byPeriod.text.contains("report=revenue") && !byPeriod.text.contains("report=refunds"))
+        }
+    }
+
+    @Test func `Monthly revenue has beside it what waits in a grace period`() async throws {
+        try await RunningConsole.with { console in
+            try await console.withOwner { connection in
+                let contents = SampleContents(connection: connection)
+                _ = try await contents.notification(
+                    "DID_FAIL_TO_RENEW", "GRACE_PERIOD", purchase: "2000000000000005", from: -365 * 86_400 - 100,
+                    to: -100,
+                    signed: -90, status: 4
+                ) { event in
+                    event.transaction?.priceMilliunits = 119_880
+                    event.transaction?.currency = "EUR"
+                    event.renewal?.isInBillingRetry = true
+                    event.renewal?.gracePeriodExpiresDate = contents.now.addingTimeInterval(864_000)
+                }
+            }
+            try await Self.fill(console)
+            let scope = FormFields.encode("Production \(SampleContents.app)")
+            let page = try await console.get("/revenue?scope=\(scope)", cookie: console.signedIn(role: "viewer"))
+            #expect(page.text.contains("; not counted: 9.99 EUR of 1 purchase in a grace period now"), "\(page.text)")
+        }
+    }
+
+    @Test func `A row of trials leads to those that began in its time`() async throws {
+        try await RunningConsole.with { console in
+            try await Self.fill(console)
+            let day = FigureQuestion.text(RunningConsole.now)
+            try await TestDatabase.connection(console.database).run(
+                unsafeScript: """
+                    update transaction
+                    set price_milliunits = 0, currency = 'EUR', storefront = 'DEU', offer_type = 1,
+                        purchased_at = timestamp '\(day)' at time zone 'UTC'
+                    where original_transaction_id = '\(SampleContents.purchase)'
+                    """)
+            let cookie = try await console.signedIn(role: "support")
+            let scope = FormFields.encode("Production \(SampleContents.app)")
+            let address =
+                "/revenue/purchases?scope=\(scope)&from=\(day)"
+                + "&to=\(FigureQuestion.text(RunningConsole.now.addingTimeInterval(86_400)))&report=trials"
+            let page = try await console.get(address + "&storefront=DEU", cookie: cookie)
+            #expect(page.text.contains("<h1>Free trials</h1>") && page.text.contains("free trial until"))
+            #expect(page.text.contains("href=\"/purchases/Production/\(SampleContents.purchase)\""))
+            let elsewhere = try await console.get(address + "&storefront=USA", cookie: cookie)
+            #expect(elsewhere.text.contains("No free trial began in this time."))
+            let report = try await console.get("/revenue/trials?scope=\(scope)", cookie: cookie)
+            #expect(report.text.contains("report=trials"))
         }
     }
 

@@ -56,7 +56,8 @@ struct RunningConsole: Sendable {
             let clock = ProcessClock(now: { Self.now }, instant: { .now })
             let pool = ConnectionPool((0..<2).map { _ in TestDatabase.connection(own) })
             let tokens = FormTokens(
-                database: pool, isRead: Health(instant: { .now }).readinessCheck("secret"), logger: logger)
+                database: pool, session: .seconds(3600), isRead: Health(instant: { .now }).readinessCheck("secret"),
+                logger: logger)
             try await tokens.read()
             let templates = try Templates()
             let kafka = KafkaConfiguration(bootstrapServers: "127.0.0.1:1", overrides: [:])

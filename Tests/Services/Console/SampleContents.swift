@@ -44,10 +44,35 @@ struct SampleContents {
         }
     }
 
-    /// All of that, and a customer who consents and asks for a refund that no one has answered.
+    /// All of that, a customer who consents and asks for a refund that no one has answered, and offers that were signed.
     static func fillRefunds(_ console: RunningConsole) async throws {
         try await fill(console)
-        try await console.withOwner { try await SampleContents(connection: $0).refund() }
+        try await console.withOwner { connection in
+            try await SampleContents(connection: connection).refund()
+            try await SampleContents(connection: connection).offers()
+        }
+    }
+
+    /// A rule, a signature that the purchase redeemed, one after it, and one with a hostile text.
+    func offers() async throws {
+        let audit = OperatorAction(
+            actedAt: now, actor: "olga", operation: "offers rules set", subject: Self.app, reason: nil)
+        _ = try await OfferRuleStore(connection).add(
+            """
+            {"rules": [{"productId": "pro.monthly", "offerIdentifier": "spring", "who": ["lapsed", "active"], "lapsedDays": 7,
+                        "noRefundDays": 90, "atMost": {"count": 1, "days": 365}, "from": "2025-12-01"}]}
+            """, to: Self.app, in: .production, by: "olga", at: now.addingTimeInterval(-300), audit: audit)
+        for (offer, moment) in [("spring", -200.0), ("spring", -20), (String(Self.hostile.prefix(200)), -10)] {
+            let request = OfferSignatureStore.Request(
+                app: CoverageStore.App(.production, Self.app), account: UUID(uuidString: Self.account),
+                productId: "pro.monthly", offerIdentifier: offer, transactionId: nil, keyId: "KEY1")
+            _ = try await OfferSignatureStore(connection).sign(
+                request, by: nil, nonce: UUID(), at: now.addingTimeInterval(moment))
+        }
+        try await connection.run(
+            unsafeScript: """
+                update transaction set offer_type = 2, offer_id = 'spring' where transaction_id = '\(Self.purchase)'
+                """)
     }
 
     func refund() async throws {
@@ -108,11 +133,14 @@ struct SampleContents {
     func notification(
         _ type: String, _ subtype: String?, purchase: String, from start: Double, to end: Double,
         signed: Double? = nil, status: Int = 1, product: String = "pro.monthly", bundleId: String = Self.app,
-        isRenewing: Bool = true
+        isRenewing: Bool = true, applied: Double? = nil, late: Double = 0,
+        decoded: String = #"{"text": "<img src=x onerror=alert(3)> \u0000 \u202e"}"#,
+        changing: (inout PurchaseEvent) -> Void = { _ in }
     ) async throws -> UUID {
         let uuid = UUID()
         let signedAt = now.addingTimeInterval(signed ?? start)
-        let event = PurchaseEvent(
+        let receivedAt = signedAt.addingTimeInterval(late)
+        var event = PurchaseEvent(
             key: SubscriptionKey(environment: .production, originalTransactionId: purchase),
             version: EventVersion(signedDate: signedAt, notificationUUID: uuid), bundleId: bundleId,
             notificationType: type, subtype: subtype, status: status,
@@ -122,14 +150,16 @@ struct SampleContents {
                 expiresDate: now.addingTimeInterval(end), appAccountToken: Self.account, signedDate: signedAt),
             renewal: RenewalFacts(
                 autoRenewStatus: isRenewing, expirationIntent: status == 2 ? 1 : nil, signedDate: signedAt))
+        changing(&event)
         let entry = LedgerEntry(
             notificationUUID: uuid, notificationType: type, subtype: subtype, environment: .production,
             bundleId: bundleId, appAppleId: 1, originalTransactionId: purchase, transactionId: purchase,
-            signedDate: signedAt, receivedAt: signedAt, source: .webhook,
-            decodedPayload: #"{"text": "<img src=x onerror=alert(3)> \u0000 \u202e"}"#,
+            signedDate: signedAt, receivedAt: receivedAt, source: .webhook,
+            decodedPayload: decoded,
             signedPayload: Array("head.\(uuid.uuidString.lowercased()).tail".utf8), event: event,
             position: LogPosition(topic: Topics.unique.name, partition: 0, offset: 0))
-        _ = try await LedgerStore(connection).apply([entry], moving: [], recordedAt: signedAt.addingTimeInterval(2))
+        _ = try await LedgerStore(connection).apply(
+            [entry], moving: [], recordedAt: applied.map(now.addingTimeInterval) ?? receivedAt.addingTimeInterval(2))
         return uuid
     }
 

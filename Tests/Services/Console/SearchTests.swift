@@ -73,4 +73,18 @@ import Testing
             #expect(page.text.contains("--reason &#39;x&#39;\\&#39;&#39;\u{25CC}\u{301}; touch y; "))
         }
     }
+
+    @Test func `Timeline says what access was at Apple's date, though it was over when that was applied (T11)`()
+        async throws
+    {
+        try await RunningConsole.with { console in
+            _ = try await console.withOwner { connection in
+                try await SampleContents(connection: connection).notification(
+                    "SUBSCRIBED", nil, purchase: "2000000000000009", from: -9000, to: -5000, applied: -100)
+            }
+            let cookie = try await console.signedIn(role: "support")
+            let page = try await console.get("/purchases/Production/2000000000000009", cookie: cookie)
+            #expect(page.text.contains(#"<span class="quiet">access until "#))
+        }
+    }
 }

@@ -1,6 +1,8 @@
+import Chassis
 import Foundation
 import Hummingbird
 import Storage
+import TestSupport
 import Testing
 
 @testable import Console
@@ -133,6 +135,25 @@ import Testing
                 "POST", "/dead-letters/selections",
                 headers: ["X-Forwarded-User": "ann", "Sec-Fetch-Site": "same-origin"], body: "token=\(token)")
             #expect(frozen.status == 303)
+        }
+    }
+
+    @Test func `A form of a person whom a proxy signed in is taken for two session lengths at most`() async throws {
+        try await RunningConsole.with { console in
+            let pool = ConnectionPool([TestDatabase.connection(console.database)])
+            let tokens = FormTokens(
+                database: pool, session: .seconds(3600), isRead: Health(instant: { .now }).readinessCheck("secret"),
+                logger: Logger(label: "test"))
+            try await tokens.read()
+            let ann = Identity(name: "ann", role: .operatorRole, session: nil)
+            let token = tokens.token(of: ann, at: RunningConsole.now)
+            func isValid(after seconds: Double) -> Bool {
+                tokens.isValid(token, of: ann, at: RunningConsole.now.addingTimeInterval(seconds))
+            }
+            #expect(isValid(after: 0) && isValid(after: 3600) && !isValid(after: 7200))
+            let bob = Identity(name: "bob", role: .operatorRole, session: nil)
+            #expect(!tokens.isValid(token, of: bob, at: RunningConsole.now))
+            await pool.close()
         }
     }
 }

@@ -48,7 +48,7 @@ import Testing
                 count += 1
             }
         }
-        #expect(count == 5)
+        #expect(count == 7)
     }
 
     @Test func `The console's own script and style stay small`() {

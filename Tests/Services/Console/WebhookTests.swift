@@ -91,6 +91,7 @@ import WebhookDelivery
             for bad in [
                 [:], ["sequence": "1", "purchase": "2"], ["sequence": "x"], ["from": "x"], ["to": "2025-01-01"],
                 ["from": "2999-01-01"], ["from": "2999-01-01", "to": "2999-01-02"],
+                ["sequence": "1", "event": "EXPIRED"], ["event": "EXPIRED"],
             ] {
                 let answer = try await console.post("\(path)/replay", cookie: cookie, fields.merging(bad) { $1 })
                 #expect(answer.status == 422, "\(bad)")
@@ -103,6 +104,10 @@ import WebhookDelivery
             #expect(done.status == 303, "\(done.text)")
             #expect(try await Self.replays(console) == 2)
             let time = fields.merging(["from": "2020-01-01"]) { $1 }
+            let some = try await console.post(
+                "\(path)/replay", cookie: cookie, time.merging(["event": "EXPIRED"]) { $1 })
+            #expect(some.status == 200 && some.text.contains("1 change would be sent"))
+            #expect(some.field("event") == "EXPIRED", "what is confirmed is what was counted")
             let planned = try await console.post("\(path)/replay", cookie: cookie, time)
             #expect(
                 planned.status == 200 && planned.field("to")?.isEmpty == false,
@@ -124,6 +129,18 @@ import WebhookDelivery
         }
     }
 
+    @Test func `A fact that notifications do not have is a fault of its field`() async throws {
+        try await Self.with(role: "operator") { console, cookie, path, token in
+            try await console.withOwner { connection in
+                _ = try await connection.execute(Statement(unsafeSQL: "update webhook_endpoint set kind = 'apple'"))
+            }
+            let answer = try await console.post(
+                "\(path)/replay", cookie: cookie,
+                ["token": token, "reason": "ticket 812", "from": "2020-01-01", "fact": "status"])
+            #expect(answer.status == 422 && answer.text.contains(#"id="replay-fact-fault""#), "\(answer.text)")
+        }
+    }
+
     @Test func `Support sees deliveries and changes no endpoint`() async throws {
         try await Self.with(role: "support") { console, cookie, path, token in
             let page = try await console.get(path, cookie: cookie)
@@ -132,6 +149,79 @@ import WebhookDelivery
                 let answer = try await console.post(
                     "\(path)/\(verb)", cookie: cookie, ["token": token, "reason": "because", "sequence": "1"])
                 #expect(answer.status == 403, "\(verb)")
+            }
+        }
+    }
+
+    @Test func `A delivery shows when each attempt failed, how long it took and why`() async throws {
+        try await Self.with(role: "support") { console, cookie, path, _ in
+            #expect(try await !console.get(path, cookie: cookie).text.contains("failed</summary>"))
+            let moment = Int(RunningConsole.now.timeIntervalSince1970)
+            try await console.withOwner { connection in
+                _ = try await connection.execute(
+                    Statement(
+                        unsafeSQL: """
+                            with sent as (
+                                update webhook_delivery
+                                set state = 'delivered', attempts = 3, status = 204, milliseconds = 71,
+                                    finished_at = to_timestamp(\(moment - 40))
+                                where timeline_id = (
+                                    select max(timeline_id) from webhook_delivery
+                                    where original_transaction_id = '\(SampleContents.purchase)')
+                                returning endpoint, timeline_id, day
+                            )
+                            insert into webhook_attempt (
+                                endpoint, timeline_id, replay, attempted_at, day, milliseconds, status, fault, answer)
+                            select endpoint, timeline_id, replay, to_timestamp(\(moment) - age), day, age, status,
+                                fault, answer
+                            from sent, (
+                                values (0, 60, 503, 'answered 503', 'try <later>'), (0, 120, null, 'no answer', null),
+                                    (7, 180, 500, 'answered 500', 'of a replay')
+                            ) as failed (replay, age, status, fault, answer)
+                            """))
+            }
+            let page = try await console.get(path, cookie: cookie).text
+            #expect(page.contains("3<details><summary>2 failed</summary>"))
+            #expect(page.contains("60 s ago</span>, 60 ms: answered 503 · try &lt;later&gt;</li>"))
+            #expect(page.contains("2 min ago</span>, 120 ms: no answer</li>"))
+            #expect(!page.contains("of a replay"), "an attempt of another delivery of the change")
+            #expect(page.contains(#"<td>204</td><td class="number">71</td><td><time"#) && page.contains("40 s ago"))
+            try await console.withOwner { connection in
+                _ = try await connection.execute(
+                    Statement(
+                        unsafeSQL: """
+                            insert into webhook_attempt (
+                                endpoint, timeline_id, replay, attempted_at, day, milliseconds, status, fault, answer)
+                            select endpoint, timeline_id, replay, attempted_at - age * interval '1 second', day,
+                                milliseconds, status, fault, answer
+                            from webhook_attempt, generate_series(1, 8) as age
+                            where replay = 7
+                            """))
+            }
+            let more = try await console.get(path, cookie: cookie).text
+            #expect(more.contains("3<details><summary>the last 2 that failed</summary>"), "older ones are not read")
+        }
+    }
+
+    @Test func `The list says how many changes each endpoint took within five minutes`() async throws {
+        try await Self.with(role: "viewer") { console, cookie, _, _ in
+            func delivered() async throws -> String? {
+                try await console.get("/webhooks", cookie: cookie).text
+                    .matches(of: #/<td class="number">([^<]*)</td>/#).last.map { String($0.output.1) }
+            }
+            #expect(try await delivered() == "0")
+            for (age, seen) in [(299, "2"), (301, "0")] {
+                let finished = Int(RunningConsole.now.timeIntervalSince1970) - age
+                try await console.withOwner { connection in
+                    _ = try await connection.execute(
+                        Statement(
+                            unsafeSQL: """
+                                update webhook_delivery
+                                set state = 'delivered', finished_at = to_timestamp(\(finished))
+                                where original_transaction_id = '\(SampleContents.purchase)'
+                                """))
+                }
+                #expect(try await delivered() == seen, "\(age) s")
             }
         }
     }

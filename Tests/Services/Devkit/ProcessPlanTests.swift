@@ -33,6 +33,15 @@ struct ProcessPlanTests {
         #expect(Self.plan().environment(of: kind, named: "x")["DATABASE_URL"] == "postgres://d")
     }
 
+    @Test func `Services are told of Apple's roots, API and the receivers' secrets as far as they need them`() {
+        func names(_ kind: ServiceKind) -> Set<String> { Set(Self.plan().environment(of: kind, named: "x").keys) }
+        let (roots, keys) = ("STOREKEEPER_ROOT_FILES", "STOREKEEPER_APP_STORE_API_KEYS_FILE")
+        #expect(names(.verifier).intersection([roots, keys]) == [roots])
+        #expect(names(.scheduler).isSuperset(of: [roots, keys, "STOREKEEPER_CANARY_INTERVAL"]))
+        #expect(names(.ingest).isDisjoint(with: [roots, keys]))
+        #expect(names(.webhooks).isSuperset(of: ["STOREKEEPER_WEBHOOK_KEY_FILE", "STOREKEEPER_DEVELOPMENT_MODE"]))
+    }
+
     @Test func `Simulator of a presigned run signs ahead`() {
         var run = SimulatorRun(options: SimulatorRun.Options(count: 10), target: "http://t", plan: Self.plan())
         #expect(!run.arguments.contains("--presigned"))

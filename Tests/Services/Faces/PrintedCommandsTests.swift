@@ -17,7 +17,7 @@ import Testing
     private static let pages = [
         "/accounts/Production/\(SampleContents.account)", "/purchases/Production/\(SampleContents.purchase)",
         "/coverage/recover?app=\(SampleContents.app)&environment=Production&from=2025-12-01&to=2025-12-02",
-        "/dead-letters/list?reason=app-unknown", "/audit", "/pipeline", "/refunds",
+        "/dead-letters/list?reason=app-unknown", "/audit", "/pipeline", "/refunds", "/offers",
         "/refunds/Production/\(SampleContents.purchase)",
         "/accounts/Production/\(SampleContents.account)/erasure?app=\(SampleContents.app)",
     ]

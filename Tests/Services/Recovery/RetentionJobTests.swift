@@ -6,6 +6,7 @@ import Postgres
 import Records
 import Storage
 import Subscriptions
+import Synchronization
 import TestSupport
 import Testing
 
@@ -16,14 +17,16 @@ import Testing
     static let day = 86_400.0
 
     /// - Parameter ahead: seconds by which the machine's clock is ahead of the database's.
-    static func retentionJob(_ connection: PostgresConnection, ahead: TimeInterval = 0) -> RetentionJob {
+    static func retentionJob(
+        _ connection: PostgresConnection, ahead: TimeInterval = 0, now: (@Sendable () -> Date)? = nil
+    ) -> RetentionJob {
         RetentionJob(
             attempts: SendAttemptStore(connection), answers: RecoveryAnswerStore(connection),
             rejected: RejectedStore(connection), items: RecoveryItemStore(connection), leases: LeaseStore(connection),
             clocks: ClockCheck(connection: connection, now: { Date().addingTimeInterval(ahead) }),
             ages: RetentionJob.Ages(
                 attempts: .seconds(10 * 86_400), answers: .seconds(20 * 86_400), deadLetters: .seconds(86_400)),
-            newId: { UUID() }, now: { now.addingTimeInterval(ahead) },
+            newId: { UUID() }, now: now ?? { Self.now.addingTimeInterval(ahead) },
             liveness: Health(instant: { .now }).livenessProbe("retention job", limit: .seconds(1)),
             logger: History.logger)
     }
@@ -77,6 +80,24 @@ import Testing
             try await Self.fill(connection, daysAgo: 30)
             try await Self.retentionJob(connection).turn()
             #expect(try await RejectedStore(connection).newest(10).map(\.position.offset) == [0])
+            await connection.close()
+        }
+    }
+
+    @Test func `RetentionJob deletes nothing by a clock that goes ahead in its turn`() async throws {
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            try await Self.fill(connection, daysAgo: 0)
+            let reads = Mutex(0)
+            let now: @Sendable () -> Date = {
+                let read = reads.withLock { count in
+                    count += 1
+                    return count
+                }
+                return Self.now.addingTimeInterval(read == 1 ? 0 : 365 * Self.day)
+            }
+            try await Self.retentionJob(connection, now: now).turn()
+            #expect(try await RejectedStore(connection).newest(10).count == 1)
             await connection.close()
         }
     }

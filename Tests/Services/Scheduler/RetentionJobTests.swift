@@ -1,12 +1,42 @@
 import Foundation
 import Postgres
 import Storage
+import Synchronization
 import TestSupport
 import Testing
 
 @testable import Scheduler
 
 @Suite(.hangLimit) struct RetentionJobTests {
+    @Test func `RetentionJob changes no month by a clock that goes ahead in its turn`() async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            let reads = Mutex(0)
+            // In May 2030, then in May 2040.
+            let job = Self.job(connection) {
+                let read = reads.withLock { count in
+                    count += 1
+                    return count
+                }
+                return Date(timeIntervalSince1970: read == 1 ? 1_906_000_000 : 2_221_600_000)
+            }
+            try await job.turn()
+            let months = try await RetentionStore(connection).months().map(\.name)
+            #expect(months.contains("notification_payload_2030_05"))
+            #expect(!months.contains("notification_payload_2040_05"))
+            await connection.close()
+        }
+    }
+
+    private static func job(_ connection: PostgresConnection, now: @escaping @Sendable () -> Date) -> RetentionJob {
+        RetentionJob(
+            windows: RecoveryWindowStore(connection), canaries: CanaryStore(connection),
+            overdue: OverdueStore(connection), heartbeats: HeartbeatStore(connection),
+            usage: UsageReportStore(connection), comparisons: ComparisonStore(connection),
+            retention: RetentionStore(connection), policy: RetentionPolicy(ledgerDays: 400, seenDays: 30),
+            now: now, logger: SchedulerFixture.logger)
+    }
+
     @Test func `RetentionJob creates the ledger's months also where other rows cannot be deleted`() async throws {
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
@@ -19,12 +49,7 @@ import Testing
                     """)
             // In May 2030.
             let now = Date(timeIntervalSince1970: 1_906_000_000)
-            let job = RetentionJob(
-                windows: RecoveryWindowStore(connection), canaries: CanaryStore(connection),
-                overdue: OverdueStore(connection), heartbeats: HeartbeatStore(connection),
-                usage: UsageReportStore(connection), comparisons: ComparisonStore(connection),
-                retention: RetentionStore(connection), policy: RetentionPolicy(ledgerDays: 400, seenDays: 30),
-                now: { now }, logger: SchedulerFixture.logger)
+            let job = Self.job(connection) { now }
             await #expect(throws: PostgresError.self) { try await job.turn() }
             let months = try await RetentionStore(connection).months().map(\.name)
             #expect(months.contains("notification_payload_2030_05"))

@@ -11,7 +11,7 @@ import Testing
 /// Tokens of purchases outside the App Store.
 struct ExternalPurchasesTests {
     private static func tell(
-        _ subtype: String, _ token: String, days: Double, _ connection: PostgresConnection
+        _ subtype: String, _ token: String, days: Double, unit: String = "", _ connection: PostgresConnection
     ) async throws {
         let signed = CommandOutcome.now.addingTimeInterval(-days * 86_400)
         let created = CommandOutcome.now.addingTimeInterval(-20 * 86_400).milliseconds
@@ -21,7 +21,7 @@ struct ExternalPurchasesTests {
             appAppleId: 1, originalTransactionId: nil, transactionId: nil, signedDate: signed, receivedAt: signed,
             source: .webhook,
             decodedPayload: """
-                {"externalPurchaseToken":{"externalPurchaseId":"\(token)","tokenCreationDate":\(created),"tokenType":"SERVICES"}}
+                {"externalPurchaseToken":{"externalPurchaseId":"\(token)","tokenCreationDate":\(created)\(unit),"tokenType":"SERVICES"}}
                 """,
             signedPayload: Array("head.\(UUID()).tail".utf8), event: nil,
             position: LogPosition(topic: Topics.unique.name, partition: 0, offset: 0))
@@ -36,9 +36,10 @@ struct ExternalPurchasesTests {
             let connection = TestDatabase.connection(database)
             #expect(await run("list").text.contains("No token is known"))
             try await Self.tell("CREATED", "SANDBOX_a", days: 20, connection)
-            try await Self.tell("CREATED", "b", days: 20, connection)
+            // Apple's dates occur in microseconds.
+            try await Self.tell("CREATED", "b", days: 20, unit: "000", connection)
             #expect(await run("list", "--due").code == 0)
-            try await Self.tell("UNREPORTED", "b", days: 10, connection)
+            try await Self.tell("UNREPORTED", "b", days: 10, unit: "000", connection)
             struct Row: Decodable {
                 var externalPurchaseId: String
                 var environment: String

@@ -1,4 +1,5 @@
 import Foundation
+import Hummingbird
 import Synchronization
 import TestSupport
 import Testing
@@ -23,6 +24,17 @@ final class TableResolver: Resolver {
         let texts = answers.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
         guard !texts.isEmpty else { throw Unresolved(description: "\(host) has no address") }
         return texts.compactMap { NetworkAddress($0) }
+    }
+}
+
+/// A resolver that answers when so much time has passed.
+struct LateResolver: Resolver {
+    let after: Duration
+
+    func addresses(of host: String) async throws(Unresolved) -> [NetworkAddress] {
+        let end = ContinuousClock.now.advanced(by: after)
+        while ContinuousClock.now < end { await Task.yield() }
+        return [NetworkAddress("127.0.0.1")].compactMap { $0 }
     }
 }
 
@@ -99,17 +111,13 @@ final class TableResolver: Resolver {
         }
     }
 
-    @Test func `No request reaches an address that is not allowed, however it is written or named`() async throws {
-        try await HookReceiver.listening { receiver, port in
+    @Test func `No connection is made to an address that is not allowed, however it is written or named`() async throws
+    {
+        #expect(Set(ForbiddenAddresses.answers).count >= 200 && Set(ForbiddenAddresses.hosts).count >= 60)
+        try await ConnectionListener.listening(at: "0.0.0.0") { listener, port async throws in
             let production = ConnectionSettings(timeout: .seconds(5))
             let plain = ConnectionSettings(allowsPlain: true, timeout: .seconds(5))
-            for host in [
-                "127.0.0.1", "127.1", "0177.0.0.1", "0x7f.0.0.1", "2130706433", "[::1]", "[::ffff:127.0.0.1]",
-                "[::ffff:7f00:1]",
-                "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "localhost", "a.localhost", "localhost.localdomain", "0",
-                "0.0.0.0", "[::]",
-                "user@127.0.0.1", "127.0.0.1#@example.com", "example.com\\@127.0.0.1",
-            ] {
+            for host in ForbiddenAddresses.hosts {
                 for settings in [production, plain] {
                     for scheme in ["http", "https"] {
                         let (outcome, _) = await Self.send("\(scheme)://\(host):\(port)/", settings, SystemResolver())
@@ -117,10 +125,53 @@ final class TableResolver: Resolver {
                     }
                 }
             }
-            for answers in AddressTable.forbidden {
-                let (outcome, _) = await Self.send("https://a.example.com:\(port)/", production, TableResolver(answers))
-                #expect(outcome.fault?.hasPrefix("no request is sent to a.example.com") == true, "\(answers)")
+            for address in ForbiddenAddresses.answers {
+                for answers in [[address], ["1.1.1.1", address], [address, "2606:4700::1"]] {
+                    let resolver = TableResolver(answers)
+                    let (outcome, _) = await Self.send("https://a.example.com:\(port)/", production, resolver)
+                    #expect(outcome.fault?.hasPrefix("no request is sent to a.example.com") == true, "\(answers)")
+                }
             }
+            #expect(try await listener.count(at: "127.0.0.1", port: port) == 0)
+        }
+    }
+
+    @Test(arguments: [HTTPResponse.Status.movedPermanently, .found, .seeOther, .temporaryRedirect, .permanentRedirect])
+    func `A redirect leads to no connection`(status: HTTPResponse.Status) async throws {
+        try await ConnectionListener.listening(at: "0.0.0.0") { listener, forbidden in
+            let places = ["127.0.0.1", "127.1", "2130706433", "0.0.0.0", "localhost", "[::ffff:127.0.0.1]"]
+            let locations = places.map { "http://\($0):\(forbidden)/" } + ["//127.0.0.1:\(forbidden)/"]
+            try await HookReceiver.listening(answering: { number, _ in
+                .init(status: status, headers: [.location: locations[number - 1]])
+            }) { receiver, port in
+                for _ in locations {
+                    let (outcome, _) = await Self.send("http://127.0.0.1:\(port)/")
+                    #expect(outcome.status == Int16(status.code) && outcome.fault?.contains("not followed") == true)
+                }
+                #expect(receiver.all.count == locations.count)
+            }
+            #expect(try await listener.count(at: "127.0.0.1", port: forbidden) == 0)
+        }
+    }
+
+    @Test func `The name is not looked up again between the check and the connection`() async throws {
+        try await ConnectionListener.listening(at: "127.0.0.2") { listener, port in
+            // The system's resolver leads to 127.0.0.1, where nothing listens.
+            let (outcome, _) = await Self.send(
+                "http://localhost:\(port)/", Self.development, TableResolver(["127.0.0.2"]))
+            #expect(outcome == .delivered(status: 204))
+            let count = try await listener.count(at: "127.0.0.2", port: port)
+            #expect(count == 1)
+        }
+    }
+
+    @Test func `A lookup uses up the time of its request, which is then not sent`() async throws {
+        try await HookReceiver.listening { receiver, port in
+            var settings = Self.development
+            settings.timeout = .milliseconds(20)
+            let (outcome, _) = await Self.send(
+                "http://a.example.com:\(port)/", settings, LateResolver(after: .milliseconds(20)))
+            #expect(outcome == .failed(status: nil, fault: "a.example.com was not looked up within 0 s"))
             #expect(receiver.all.isEmpty)
         }
     }
@@ -154,16 +205,4 @@ final class TableResolver: Resolver {
         let refused = await Self.send("http://127.0.0.1:1025/", settings)
         #expect(refused.outcome.status == nil && refused.outcome.fault?.isEmpty == false)
     }
-}
-
-/// Answers of resolvers, each with an address to which nothing may be sent.
-enum AddressTable {
-    static let forbidden: [[String]] =
-        [
-            "0.0.0.0", "10.0.0.1", "100.64.0.1", "127.0.0.1", "169.254.169.254", "172.16.0.1", "192.0.2.1",
-            "192.168.0.1",
-            "198.18.0.1", "203.0.113.9", "224.0.0.1", "255.255.255.255", "::", "::1", "::127.0.0.1", "::ffff:127.0.0.1",
-            "64:ff9b::7f00:1", "64:ff9b:1::1", "2001:db8::1", "2002:7f00:1::", "fc00::1", "fd00:ec2::254", "fe80::1",
-            "ff02::1",
-        ].flatMap { [[$0], ["1.1.1.1", $0], [$0, "2606:4700::1"]] }
 }

@@ -1,4 +1,5 @@
 import Contracts
+import CoreMetrics
 import Foundation
 import Logging
 import Postgres
@@ -10,6 +11,7 @@ import TestSupport
 import Testing
 import WebhookDelivery
 
+@testable import Chassis
 @testable import Storage
 @testable import Webhooks
 
@@ -21,6 +23,7 @@ import WebhookDelivery
     /// A sender with a database, a clock that stands still, and an endpoint.
     struct Bench: Sendable {
         let connection: PostgresConnection
+        let database: PostgresConfiguration
         let clock: ManualClock
         let sender: Sender
         let endpoint: WebhookEndpoint
@@ -59,7 +62,8 @@ import WebhookDelivery
             let sender = Sender(
                 TestDatabase.connection(database), secrets: secrets, EndpointConnectionTests.development,
                 now: { clock.now }, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-            try await body(Bench(connection: connection, clock: clock, sender: sender, endpoint: endpoint))
+            try await body(
+                Bench(connection: connection, database: database, clock: clock, sender: sender, endpoint: endpoint))
             await connection.close()
         }
     }
@@ -205,6 +209,29 @@ import WebhookDelivery
                 #expect(receiver.all.map(\.isTest).filter { $0 }.count == 2 && receiver.all.count == 3)
                 let log = WebhookLog(bench.connection)
                 #expect(try await log.deliveries(of: bench.endpoint.id, limit: 9).map(\.state) == [.delivered])
+            }
+        }
+    }
+
+    @Test(.hangLimit) func `A place is shown as used while its request is under way`() async throws {
+        let (gate, open) = AsyncStream<Void>.makeStream()
+        try await HookReceiver.listening(answering: { number, _ in
+            if number > 1 { for await _ in gate { break } }
+            return .init()
+        }) { receiver, port in
+            try await Self.with(receiver, port: port) { bench in
+                try await bench.drain()
+                _ = try await bench.enqueue(["a"])
+                let registry = MetricRegistry(metrics: Metric.all)
+                let id = bench.endpoint.id.uuidString.lowercased()
+                let places = "storekeeper_webhook_places_used{endpoint=\"\(id)\"}"
+                try await withMetricsFactory(registry) {
+                    #expect(try await bench.sender.turn() == 1)
+                    #expect(registry.exposition().contains("\(places) 1\n"))
+                    open.finish()
+                    try await bench.drain()
+                    #expect(registry.exposition().contains("\(places) 0\n"))
+                }
             }
         }
     }

@@ -4,6 +4,14 @@ import Postgres
 import TestSupport
 import Testing
 
+@Suite struct FreePortTests {
+    @Test func `Port is none that the kernel gives to a connection`() throws {
+        let range = try String(contentsOfFile: "/proc/sys/net/ipv4/ip_local_port_range", encoding: .utf8)
+        let lowest = try #require(range.split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) })
+        for _ in 0..<100 { #expect(try FreePort.find() < lowest) }
+    }
+}
+
 @Suite struct DevelopmentPostgresTests {
     static func connection(_ server: DevelopmentPostgres) -> PostgresConnection {
         PostgresConnection(

@@ -1,5 +1,5 @@
-import AppStore
 import Operations
+import ServerAPI
 import Testing
 
 @Suite struct RemedyTests {

@@ -11,7 +11,6 @@ struct ServiceKindTests {
         var port: Int?
         var reads: [String]
         var database: Bool
-        var recordKeys: Bool
         var replicas: Int
     }
 
@@ -25,7 +24,6 @@ struct ServiceKindTests {
             let kind = try #require(ServiceKind(rawValue: line.name))
             #expect((line.port != nil) == kind.isServer, "\(line.name): port")
             #expect(line.reads == kind.readings.map(\.route.name), "\(line.name): reads")
-            #expect(line.recordKeys == kind.holdsRecordKeys, "\(line.name): recordKeys")
             #expect((line.replicas == 0) == kind.isOptional, "\(line.name): replicas")
             let role = "storekeeper_" + line.name.replacing("-", with: "_")
             #expect((line.database ? role : nil) == kind.databaseRole?.rawValue, "\(line.name): database")

@@ -1,7 +1,7 @@
-import AppStore
 import ArgumentParser
 import Commands
 import Operations
+import ServerAPI
 
 import struct Foundation.Date
 

@@ -17,8 +17,9 @@ struct AskedCustomers {
         func take(_ line: [UInt8], _ number: Int) {
             let id = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
             guard !id.isEmpty else { return }
-            // The last ones would lead to another place of the API.
-            if id.utf8.count > 255 || id.unicodeScalars.contains(where: { $0.value < 32 }) || id == "." || id == ".." {
+            // Bytes that are no UTF-8 have become U+FFFD. The last ones would lead to another place of the API.
+            let isUnusable = id.unicodeScalars.contains { $0.value < 32 || $0.value == 0xFFFD }
+            if id.utf8.count > 255 || isUnusable || id == "." || id == ".." {
                 problems.append(number)
             } else if seen.insert(id.exact).inserted {
                 ids.append(id)

@@ -3,10 +3,10 @@ import Chassis
 import Commands
 import Contracts
 import Foundation
+import HTTPLimits
 import Operations
 import ServerAPI
 import Storage
-import TimeLimits
 
 /// `storekeeper compare ask`: a file to compare, where the other system has no export.
 struct CompareAsk: Subcommand {

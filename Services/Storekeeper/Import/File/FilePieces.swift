@@ -2,7 +2,8 @@ import Commands
 import Foundation
 import Operations
 
-/// The bytes of a file in pieces, decompressed where the file is compressed by gzip.
+/// The bytes of a file in pieces, decompressed where the file is compressed by gzip, and without the byte order mark with which
+/// spreadsheets and editors begin a file.
 struct FilePieces {
     private static let size = 1 << 16
 
@@ -10,6 +11,14 @@ struct FilePieces {
 
     /// - Throws: `CommandError` where the file cannot be read or is damaged, and what `body` throws.
     func read(_ body: (Data) throws -> Void) throws {
+        var isFirst = true
+        try readAll { piece in
+            try body(isFirst && piece.starts(with: [0xEF, 0xBB, 0xBF]) ? piece.dropFirst(3) : piece)
+            isFirst = false
+        }
+    }
+
+    private func readAll(_ body: (Data) throws -> Void) throws {
         guard let file = FileHandle(forReadingAtPath: path) else {
             throw CommandError("\(path.escaped) cannot be read: check the name and the file's permissions")
         }

@@ -26,7 +26,7 @@ struct ImportFile {
         var values = SeparatedValues()
         var header: [String]?
         var isJSON: Bool?
-        var (isFirst, hasBegun) = (true, false)
+        var hasBegun = false
 
         func take(_ line: [UInt8], _ number: Int) throws {
             guard !line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r") })
@@ -41,6 +41,8 @@ struct ImportFile {
                 hasBegun = true
                 return try begin(try ImportShape(header: record.fields, columns: columns))
             }
+            // Files that were put together have the header of each.
+            guard record.fields != names else { return }
             try each(
                 record.fields.count == names.count
                     ? .record(ImportRecord(record, names))
@@ -48,8 +50,6 @@ struct ImportFile {
         }
         do {
             try pieces.read { piece in
-                let piece = isFirst ? piece.withoutMark : piece
-                isFirst = false
                 if isJSON == nil, columns == nil { isJSON = Self.isJSON(piece) }
                 if isJSON == true {
                     for (number, line) in try lines.append(piece) { try take(line, number) }
@@ -69,9 +69,4 @@ struct ImportFile {
     private static func isJSON(_ piece: Data) -> Bool {
         piece.first { !(UInt8(ascii: " ") == $0 || (9...13).contains($0)) } == UInt8(ascii: "{")
     }
-}
-
-extension Data {
-    /// Without the byte order mark with which spreadsheets begin a file.
-    fileprivate var withoutMark: Data { starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self }
 }

@@ -42,6 +42,11 @@ extension ImportReader {
             let receipt = try json["receipt"].map { (receipt) throws(Reason) in
                 try receiptAccess(Self.bytes(ofReceipt: receipt), line)
             }
+            // Without its texts a line would be left out, or compared without its purchase.
+            for member in [ImportColumns.Member.originalTransactionId, .productId, .expiresAt] {
+                guard let value = json[member.rawValue], !value.isNull, value.string == nil else { continue }
+                throw Reason("\(member.rawValue) is not a text")
+            }
             let entitlement = json["entitlement"]
             var names = entitlement?.elements.compactMap(\.string) ?? []
             if names.isEmpty { names = [entitlement?.string].compactMap(\.self) }
@@ -89,8 +94,12 @@ extension ImportReader {
         }
         record.product = text(.productId)
         record.entitlements = entitlements
-        guard record.product != nil || !entitlements.isEmpty else { return .skipped(.withoutAccess) }
         record.endsAt = end == "never" ? nil : try moment(end, "expiresAt")
+        guard record.product != nil || !entitlements.isEmpty else {
+            // Access that is over makes no difference.
+            guard record.endsAt.map({ $0 > now }) ?? true else { return .skipped(.withoutAccess) }
+            throw Reason("neither productId nor entitlement says to what there is access")
+        }
         return .records(customerId: customer, aliases: [], [record])
     }
 
@@ -98,7 +107,6 @@ extension ImportReader {
     private func receiptAccess(_ bytes: [UInt8], _ line: Int) throws(Reason) -> [IncumbentRecord] {
         guard bytes.first == UInt8(ascii: "{") else { return [] }
         let answer = try answer(ofVerifyReceipt: bytes)
-        guard let list = answer["latest_receipt_info"] ?? answer["receipt"]?["in_app"] else { return [] }
         func date(_ object: JSONValue, _ name: String) throws(Reason) -> Date? {
             guard let value = object[name], !value.isNull, value.string != "" else { return nil }
             // No further from 1970 than JavaScript's dates, and never a text such as "nan".
@@ -107,18 +115,33 @@ extension ImportReader {
             else { throw Reason("\(name) is no time") }
             return Date(timeIntervalSince1970: milliseconds / 1000)
         }
+        /// Before iOS 7 the member had milliseconds that now has a text for people.
+        func expiry(_ transaction: JSONValue) throws(Reason) -> Date? {
+            if let date = try date(transaction, "expires_date_ms") { return date }
+            let isText = transaction["expires_date"]?.string.map { Double($0) == nil } ?? false
+            return isText ? nil : try date(transaction, "expires_date")
+        }
+        // The newest of several answers about a customer counts.
+        let askedAt = try answer["receipt"].flatMap { (receipt) throws(Reason) in try date(receipt, "request_date_ms") }
         var records: [IncumbentRecord] = []
-        for transaction in list.kind == .object ? [list] : list.elements {
+        var places: [String: Int] = [:]
+        for transaction in Self.transactions(of: answer) {
             guard let id = transaction["original_transaction_id"] else { continue }
             var record = IncumbentRecord(line: line, store: .appStore)
             record.purchase = try transactionId(Self.text(of: id), "original_transaction_id")
             record.identity = transaction["transaction_id"].flatMap(Self.text) ?? ""
             record.product = transaction["product_id"]?.string
             record.startsAt = try date(transaction, "purchase_date_ms")
-            record.endsAt = try date(transaction, "expires_date_ms")
+            record.version = askedAt
+            record.endsAt = try expiry(transaction)
             record.refundedAt = try date(transaction, "cancellation_date_ms")
             record.isShared = transaction["in_app_ownership_type"]?.string == "FAMILY_SHARED"
-            records.append(record)
+            if !record.identity.isEmpty, let place = places.updateValue(records.count, forKey: record.identity) {
+                places[record.identity] = place
+                records[place] = record
+            } else {
+                records.append(record)
+            }
         }
         for renewal in answer["pending_renewal_info"]?.elements ?? [] {
             guard let grace = try date(renewal, "grace_period_expires_date_ms"),
@@ -143,6 +166,8 @@ extension ImportReader {
         let isSandbox = Self.isOfSandbox(fields)
         guard isSandbox || environment != .sandbox else { return .skipped(.otherEnvironment) }
         let (customer, aliases) = try revenueCatCustomer(fields)
+        // What an API answered of a purchase that is not a subscription has no end, and its file has the column.
+        if !fields.hasColumn("end_time") || !fields.hasColumn("refunded_at") { try Self.checkColumns(of: fields) }
         let store: IncumbentRecord.Store
         switch fields["store"] {
         case "app_store", "mac_app_store": store = .appStore
@@ -153,10 +178,9 @@ extension ImportReader {
         record.isSandbox = isSandbox && environment != .sandbox
         record.identity = fields["store_transaction_id"] ?? ""
         if store == .appStore, !record.isSandbox {
-            guard let id = fields["original_store_transaction_id"] ?? fields["store_transaction_id"] else {
-                return .skipped(.withoutPurchase)
+            record.purchase = try (fields["original_store_transaction_id"] ?? fields["store_transaction_id"]).map {
+                (id) throws(Reason) in try transactionId(id, "original_store_transaction_id")
             }
-            record.purchase = try transactionId(id, "original_store_transaction_id")
         }
         record.product = fields["product_identifier"]
         record.entitlements = Self.list(fields["entitlement_identifiers"])
@@ -171,6 +195,10 @@ extension ImportReader {
             }
         record.refundedAt = try moment(fields["refunded_at"], "refunded_at")
         record.isShared = fields["ownership_type"] == "FAMILY_SHARED"
+        // Access until a moment is compared also where nothing says of which purchase.
+        guard store != .appStore || record.isSandbox || record.purchase != nil || record.endsAt != nil else {
+            return .skipped(.withoutPurchase)
+        }
         return .records(customerId: customer, aliases: aliases, [record])
     }
 
@@ -178,7 +206,8 @@ extension ImportReader {
     private func adaptyAccess(_ fields: ImportRecord, _ line: Int) throws(Reason) -> AccessEntry {
         let isSandbox = fields["environment"] != StoreEnvironment.production.rawValue
         guard isSandbox || environment != .sandbox else { return .skipped(.otherEnvironment) }
-        guard let purchase = fields["original_transaction_id"] else { return .skipped(.withoutPurchase) }
+        let purchase = fields["original_transaction_id"]
+        guard purchase != nil || fields["subscription_expires_at"] != nil else { return .skipped(.withoutPurchase) }
         // Without a developer's id Adapty's own names the customer.
         let ids = [fields["customer_user_id"], fields["profile_id"]].compactMap(\.self)
         let customer = try customerId(ids.first)
@@ -186,11 +215,13 @@ extension ImportReader {
         var record = IncumbentRecord(line: line, store: store)
         record.isSandbox = isSandbox && environment != .sandbox
         if store == .appStore, !record.isSandbox {
-            record.purchase = try transactionId(purchase, "original_transaction_id")
+            record.purchase = try purchase.map { (id) throws(Reason) in
+                try transactionId(id, "original_transaction_id")
+            }
         }
         let event = fields["event_type"] ?? ""
         // A file has events: of each purchase the newest says how long the access is.
-        record.identity = purchase
+        record.identity = purchase ?? ""
         record.version = try moment(fields["event_datetime"], "event_datetime")
         record.product = fields["product_id"]
         record.endsAt = try moment(fields["subscription_expires_at"], "subscription_expires_at")

@@ -12,9 +12,12 @@ struct ImportRecord {
         fields = Dictionary(zip(header, record.fields)) { first, _ in first }
     }
 
-    /// The column's text; nil where there is no such column, or nothing in it.
+    /// Whether there is such a column.
+    func hasColumn(_ name: String) -> Bool { fields[name] != nil }
+
+    /// The column's text; nil where there is no such column, or nothing in it. Postgres and MySQL write `\N` for nothing.
     subscript(_ name: String) -> String? {
-        fields[name].flatMap { $0.isEmpty || $0 == "null" || $0 == "NULL" ? nil : $0 }
+        fields[name].flatMap { $0.isEmpty || ["null", "NULL", "\\N"].contains($0) ? nil : $0 }
     }
 }
 
@@ -76,12 +79,13 @@ extension ImportReader {
 
     private func row(ofLine line: [UInt8]) throws(Reason) -> Row {
         let json = try object(ofLine: line)
+        func member(_ name: String) -> JSONValue? { json[name].flatMap { $0.isNull ? nil : $0 } }
         var row = Row(line: 0, customerId: try customerId(json["customerId"]?.string))
-        if let value = json["appAccountToken"] { row.appAccountToken = try token(value.string) }
-        if let id = json["originalTransactionId"] {
+        if let value = member("appAccountToken") { row.appAccountToken = try token(value.string) }
+        if let id = member("originalTransactionId") {
             row.originalTransactionIds.append(try transactionId(id.string, "originalTransactionId"))
         }
-        if let receipt = json["receipt"] {
+        if let receipt = member("receipt") {
             add(try purchases(ofReceipt: Self.bytes(ofReceipt: receipt)), to: &row)
         }
         return row
@@ -138,19 +142,24 @@ extension ImportReader {
             return contents.originalTransactionIds
         }
         let answer = try answer(ofVerifyReceipt: bytes)
-        let receipt = answer["receipt"]
-        // Renewals of one purchase have its id again. Before iOS 7 the newest transaction stood where the list stands.
-        let transactions = [receipt?["in_app"], answer["latest_receipt_info"]].compactMap(\.self).flatMap { list in
-            list.kind == .object ? [list] : list.elements
-        }
+        // Renewals of one purchase have its id again.
         var ids: [String] = []
-        for transaction in transactions + [receipt].compactMap(\.self) {
+        for transaction in Self.transactions(of: answer) + (answer["pending_renewal_info"]?.elements ?? []) {
             guard let id = transaction["original_transaction_id"] else { continue }
             let text = try transactionId(Self.text(of: id), "original_transaction_id")
             if !ids.contains(text) { ids.append(text) }
         }
         guard !ids.isEmpty else { throw Reason("the answer of verifyReceipt has no purchases") }
         return ids
+    }
+
+    /// The transactions of an answer, those that Apple added to the receipt last. Before iOS 7 a receipt was one transaction, and the
+    /// newest one stood where the list stands.
+    static func transactions(of answer: JSONValue) -> [JSONValue] {
+        let receipt = answer["receipt"]
+        return [receipt, receipt?["in_app"], answer["latest_receipt_info"]].compactMap(\.self).flatMap { list in
+            list.kind == .object ? [list] : list.elements
+        }
     }
 
     /// The text of an id, which some tables have as a number.
@@ -200,12 +209,23 @@ extension ImportReader {
             }
             row.originalTransactionIds = [try transactionId(id, "original_store_transaction_id")]
         case "promotional":
+            if takesGrants { try Self.checkColumns(of: record) }
             let grants = try revenueCatGrants(record)
             guard takesGrants, !grants.isEmpty else { return .skipped(.grant) }
             row.grants = grants
         default: return .skipped(.otherStore)
         }
         return .row(row)
+    }
+
+    /// Its users choose the columns: without those that say when access ends, all of it would be without an end.
+    static func checkColumns(of record: ImportRecord) throws(Reason) {
+        // RevenueCat leaves end_time empty where nothing renews.
+        var missing = record.hasColumn("refunded_at") ? [] : ["refunded_at"]
+        if !record.hasColumn("effective_end_time"), record["end_time"] == nil { missing.append("effective_end_time") }
+        guard missing.isEmpty else {
+            throw Reason("the file does not say when access ends; export it with \(missing.joined(separator: " and "))")
+        }
     }
 
     static func isOfSandbox(_ record: ImportRecord) -> Bool {
@@ -251,6 +271,9 @@ extension ImportReader {
         let ids = [record["customer_user_id"], record["profile_id"]].compactMap(\.self)
         var row = Row(line: 0, customerId: try customerId(ids.first))
         row.originalTransactionIds = [try transactionId(purchase, "original_transaction_id")]
+        row.isAnonymous = record["customer_user_id"] == nil
+        row.aliases = Array(ids.dropFirst())
+        for alias in row.aliases { try Self.check(alias, "profile_id") }
         return .row(row)
     }
 

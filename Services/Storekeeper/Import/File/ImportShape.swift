@@ -44,6 +44,11 @@ enum ImportShape: Sendable, Equatable {
                 throw ValidationError(
                     "the file has no column \(missing.joined(separator: ", ").escaped); it has \(Self.list(header))")
             }
+            // Which of them is meant only the user knows.
+            let doubled = columns.names.values.filter { name in header.count { $0 == name } > 1 }.sorted()
+            guard doubled.isEmpty else {
+                throw ValidationError("the file has several columns \(doubled.joined(separator: ", ").escaped)")
+            }
             self = .mapped(columns)
         } else if has("rc_original_app_user_id", "store", "is_sandbox", "store_transaction_id") {
             self = .revenueCat

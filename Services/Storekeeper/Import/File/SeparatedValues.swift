@@ -29,14 +29,17 @@ struct SeparatedValues {
     /// The records that are complete with these bytes; empty lines are none.
     mutating func append(_ bytes: some Sequence<UInt8>) throws(Fault) -> [Record] {
         var records: [Record] = []
+        // One array for all bytes: an export has gigabytes.
+        var marks = separators
         for byte in bytes {
             let isLineEnd = byte == UInt8(ascii: "\n")
             if isLineEnd { line += 1 }
             if isLineEnd, !quotation.isOpen {
                 if let whole = taken() { records.append(whole) }
+                marks = separators
             } else {
                 record.append(byte)
-                quotation.take(byte, separators)
+                quotation.take(byte, marks)
             }
         }
         guard record.count <= Self.longest else {
@@ -86,12 +89,13 @@ struct SeparatedValues {
         var fields: [String] = []
         var begin = record.startIndex
         var quotation = Quotation()
+        let marks = [separator]
         for index in record.indices {
             if record[index] == separator, !quotation.isOpen {
                 fields.append(text(record[begin..<index]))
                 begin = index + 1
             }
-            quotation.take(record[index], [separator])
+            quotation.take(record[index], marks)
         }
         fields.append(text(record[begin...]))
         return fields

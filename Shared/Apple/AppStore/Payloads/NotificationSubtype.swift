@@ -48,11 +48,16 @@ public struct NotificationSubtype: OpenEnumeration {
     public static let activeTokenReminder = NotificationSubtype(rawValue: "ACTIVE_TOKEN_REMINDER")
     /// Some seats of a multiseat purchase were refunded.
     public static let seats = NotificationSubtype(rawValue: "SEATS")
+    /// The buyer of a multiseat purchase added seats.
+    public static let increaseQuantity = NotificationSubtype(rawValue: "INCREASE_QUANTITY")
+    /// Fewer seats renew.
+    public static let decreaseQuantity = NotificationSubtype(rawValue: "DECREASE_QUANTITY")
 
     /// The documented values.
     public static let known: Set<NotificationSubtype> = [
         .initialBuy, .resubscribe, .downgrade, .upgrade, .autoRenewEnabled, .autoRenewDisabled, .voluntary,
         .billingRetry, .priceIncrease, .gracePeriod, .pending, .accepted, .billingRecovery, .productNotForSale,
         .summary, .failure, .unreported, .created, .activeTokenReminder, .seats,
+        .increaseQuantity, .decreaseQuantity,
     ]
 }

@@ -1,6 +1,6 @@
 import AsyncHTTPClient
+import HTTPLimits
 import Synchronization
-import TimeLimits
 
 import struct Foundation.Date
 

@@ -14,7 +14,7 @@ public struct APIErrorCode: OpenEnumeration {
 
     /// The documented values.
     public static let known: Set<APIErrorCode> = ofRequests.union(ofSubjects).union(ofMessaging)
-        .union(ofAdvancedCommerce)
+        .union(ofAdvancedCommerce).union(ofInAppRequests)
 
     /// Whether Apple documents that the same call may succeed later.
     public var isRetryable: Bool { Self.retryable.contains(self) }

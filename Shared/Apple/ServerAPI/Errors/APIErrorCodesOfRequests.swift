@@ -92,6 +92,8 @@ extension APIErrorCode {
     public static let familyTransactionNotSupported = APIErrorCode(rawValue: 4_000_185)
     /// The transaction is a renewal; name the original one.
     public static let transactionIdNotOriginalTransactionId = APIErrorCode(rawValue: 4_000_187)
+    /// A subscription was given a consumptionPercentage.
+    public static let consumptionPercentageOfSubscription = APIErrorCode(rawValue: 4_000_209)
     /// No such group of seats.
     public static let invalidGroupId = APIErrorCode(rawValue: 4_000_225)
     /// Not for a seat that another customer bought.
@@ -110,6 +112,6 @@ extension APIErrorCode {
         .invalidSampleContentProvided, .invalidUserStatus, .invalidTransactionNotConsumable,
         .invalidRefundPreference, .invalidTransactionTypeNotSupported, .appTransactionIdNotSupported,
         .invalidAppAccountTokenUUID, .familyTransactionNotSupported, .transactionIdNotOriginalTransactionId,
-        .invalidGroupId, .invalidAssignedTransactionNotSupported,
+        .consumptionPercentageOfSubscription, .invalidGroupId, .invalidAssignedTransactionNotSupported,
     ]
 }

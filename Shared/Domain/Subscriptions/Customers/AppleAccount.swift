@@ -149,23 +149,20 @@ public struct AppleAccount: Sendable, Equatable {
             groups[place].formUnion(Group(names: names, purchases: [purchase]))
         }
         let claims = Dictionary(grouping: claims) { OwnedPurchase($0) }
-        let newest = Dictionary(moves.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
+        let moves = Dictionary(grouping: moves, by: \.key)
         return groups.filter { !$0.purchases.isEmpty }.map { group in
-            AppleAccount(group.purchases, claims: group.purchases.flatMap { claims[$0] ?? [] }, moves: newest)
+            AppleAccount(group.purchases, claims: group.purchases.flatMap { claims[$0] ?? [] }, moves: moves)
         }.sorted { left, right in left.keys.lexicographicallyPrecedes(right.keys) }
     }
 
-    private init(_ purchases: Set<OwnedPurchase>, claims: [AccountClaim], moves: [SubscriptionKey: PurchaseMove]) {
+    private init(_ purchases: Set<OwnedPurchase>, claims: [AccountClaim], moves: [SubscriptionKey: [PurchaseMove]]) {
         keys = Set(purchases.map(\.key)).sorted()
         bundleId = purchases.first?.bundleId ?? ""
         claimants = claims.reduce(into: [:]) { $0[$1.key, default: []].insert($1.appAccountToken) }
         owners = Dictionary(
             purchases.compactMap { one in one.appAccountToken.map { (one.key, $0) } }, uniquingKeysWith: min)
-        moved = keys.reduce(into: [:]) { moved, key in
-            guard let move = moves[key], let account = move.to else { return }
-            let isBoughtSince = purchases.contains { $0.key == key && $0.boughtAt.map { $0 > move.movedAt } ?? false }
-            if !isBoughtSince { moved[key] = account }
-        }
+        let known = Dictionary(grouping: purchases, by: \.key)
+        moved = keys.reduce(into: [:]) { moved, key in moved[key] = Self.account(movedTo: key, known, moves) }
         var first: [String: AccountClaim] = [:]
         for claim in claims where first[claim.appAccountToken].map(claim.isBefore) ?? true {
             first[claim.appAccountToken] = claim
@@ -180,6 +177,31 @@ public struct AppleAccount: Sendable, Equatable {
         appAccountTokens = ordered.enumerated().filter { place, claim in
             claim.evidence != .old || (place == 0 && named.isSubset(of: [claim.appAccountToken]))
         }.map(\.element.appAccountToken)
+    }
+
+    /// The account to which the last restore of a purchase moved it, or one of the purchase that a migration replaced by it: one made
+    /// before the migration, because what is left of the replaced purchase moves nothing. Nil where it was bought again since, and
+    /// where it was paid for at the time of a restore that took it for lapsed: Apple's word came later.
+    private static func account(
+        movedTo key: SubscriptionKey, _ known: [SubscriptionKey: [OwnedPurchase]],
+        _ moves: [SubscriptionKey: [PurchaseMove]]
+    ) -> String? {
+        var (key, end, bought, paid) = (key, Date.distantFuture, Date.distantPast, Date.distantPast)
+        var seen: Set<SubscriptionKey> = []
+        while seen.insert(key).inserted {
+            let purchases = known[key] ?? []
+            bought = purchases.compactMap(\.boughtAt).reduce(bought, max)
+            paid = purchases.compactMap(\.boughtUntil).reduce(paid, max)
+            if let last = moves[key]?.last(where: { $0.movedAt < end }) {
+                return bought > last.movedAt || last.isOfLapsed && paid > last.movedAt ? nil : last.to
+            }
+            guard let origin = purchases.compactMap(\.migratedFrom).min(),
+                let migration = purchases.compactMap(\.migratedAt).min()
+            else { return nil }
+            end = min(end, migration)
+            key = SubscriptionKey(environment: key.environment, originalTransactionId: origin)
+        }
+        return nil
     }
 
     private struct Group {

@@ -13,20 +13,27 @@ public struct OwnedPurchase: Sendable, Hashable {
     public var appAccountToken: String?
     /// When it was last bought by a transaction that names an account; a renewal is no purchase. Nil where it never was.
     public var boughtAt: Date?
+    /// When what was bought so ends; a period that another purchase replaced ends with that one, whether Apple has signed it since or
+    /// not. Nil where it has no end.
+    public var boughtUntil: Date?
     /// The original transaction id of the purchase that a migration replaced by this one: both are of one Apple account. Nil where it
     /// replaced none.
     public var migratedFrom: String?
+    /// When the first of its transactions was charged that name the purchase before. Nil where it replaced none.
+    public var migratedAt: Date?
 
     package init(
         key: SubscriptionKey, bundleId: String, appTransactionId: String?, appAccountToken: String? = nil,
-        boughtAt: Date? = nil, migratedFrom: String? = nil
+        boughtAt: Date? = nil, boughtUntil: Date? = nil, migratedFrom: String? = nil, migratedAt: Date? = nil
     ) {
         self.key = key
         self.bundleId = bundleId
         self.appTransactionId = appTransactionId
         self.appAccountToken = appAccountToken
         self.boughtAt = boughtAt
+        self.boughtUntil = boughtUntil
         self.migratedFrom = migratedFrom
+        self.migratedAt = migratedAt
     }
 }
 
@@ -34,14 +41,24 @@ extension OwnedPurchase {
     /// From the stored state of the purchase.
     /// - Parameter transactions: its newest versions, in no order.
     public init(_ subscription: Subscription, _ transactions: [TransactionVersion] = []) {
+        let migrated = transactions.lazy.map(\.facts).filter { facts in
+            facts.previousOriginalTransactionId.map { $0 != subscription.key.originalTransactionId } ?? false
+        }
+        let purchases = transactions.map(\.facts).filter { $0.reason == "PURCHASE" }
+        let bought = purchases.filter { $0.appAccountToken != nil }
         self.init(
             key: subscription.key, bundleId: subscription.bundleId,
             appTransactionId: subscription.transaction?.appTransactionId,
             appAccountToken: subscription.appAccountToken,
-            boughtAt: transactions.lazy.map(\.facts).filter { $0.reason == "PURCHASE" && $0.appAccountToken != nil }
-                .compactMap(\.purchaseDate).max(),
-            migratedFrom: transactions.lazy.compactMap(\.facts.previousOriginalTransactionId)
-                .filter { $0 != subscription.key.originalTransactionId }.min())
+            boughtAt: bought.compactMap(\.purchaseDate).max(),
+            boughtUntil: bought.filter { !$0.isUpgraded }.compactMap { facts in
+                let next = facts.purchaseDate.flatMap { date in
+                    purchases.compactMap(\.purchaseDate).filter { $0 > date }.min()
+                }
+                return [facts.expiresDate, facts.revocationDate, next].compactMap(\.self).min()
+            }.max(),
+            migratedFrom: migrated.compactMap(\.previousOriginalTransactionId).min(),
+            migratedAt: migrated.compactMap(\.purchaseDate).min())
     }
 
     /// From a claim, which has the same ids and no owner.

@@ -11,12 +11,15 @@ public struct PurchaseMove: Sendable, Hashable {
     public var movedAt: Date
     /// Whether it counts against the limit of moves: it took the purchase to another account than the one that Apple names.
     public var isCounted: Bool
+    /// Whether the purchase moved because nothing was paid for at that moment, as far as was known.
+    public var isOfLapsed: Bool
 
-    package init(key: SubscriptionKey, to: String?, movedAt: Date, isCounted: Bool) {
+    package init(key: SubscriptionKey, to: String?, movedAt: Date, isCounted: Bool, isOfLapsed: Bool) {
         self.key = key
         self.to = to
         self.movedAt = movedAt
         self.isCounted = isCounted
+        self.isOfLapsed = isOfLapsed
     }
 
     /// The number of counted moves of one purchase within ``window``; one more is refused, because accounts that pass a purchase
@@ -28,8 +31,9 @@ public struct PurchaseMove: Sendable, Hashable {
 
 extension Collection<PurchaseMove> {
     /// The number of moves of a purchase that count against the limit at a moment.
-    package func count(of key: SubscriptionKey, before moment: Date) -> Int {
+    /// - Parameter keys: the purchase, and those that a migration replaced by it: a migration does not begin the count again.
+    package func count(of keys: Set<SubscriptionKey>, before moment: Date) -> Int {
         let start = moment.addingTimeInterval(-PurchaseMove.window)
-        return count { $0.key == key && $0.isCounted && $0.movedAt > start }
+        return count { keys.contains($0.key) && $0.isCounted && $0.movedAt > start }
     }
 }

@@ -23,7 +23,8 @@ extension EventType {
                 ? "The customer cancelled the renewal of the commitment; its payments and access continue."
                 : "Auto-renew was switched off \(event.moment)."
         case .renewalTurnedOn: "Auto-renew was switched on \(event.moment)."
-        case .renewed: "\(event.product) renewed\(event.offer) \(event.until(transaction?.expiresDate))."
+        case .renewed:
+            "\(event.product) renewed\(event.offer) \(event.until(transaction?.expiresDate))\(event.early)."
         case .billingRecovered:
             "The charge succeeded and \(event.product) continues \(event.until(transaction?.expiresDate))."
         case .billingFailed:
@@ -70,7 +71,10 @@ extension EventType {
 extension PurchaseEvent {
     fileprivate var refund: String {
         let why = transaction?.revocationReason == 1 ? ", because of an issue with the app" : ""
-        let part = transaction?.revocationType == "REFUND_PRORATED" ? "part of " : ""
+        if isRefundOfItems {
+            return "Apple refunded items of \(product)\(why); the purchase goes on with those that were not revoked."
+        }
+        let part = transaction?.isRefundedInPart == true ? "part of " : ""
         return "Apple refunded \(part)\(product)\(why); that transaction gives no access any more."
     }
 

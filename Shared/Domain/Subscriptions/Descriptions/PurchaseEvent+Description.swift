@@ -39,6 +39,12 @@ extension PurchaseEvent {
             ? "\(lapse.words) after the end of the period" : "\(lapse.words) before the end of the period"
     }
 
+    /// Where Apple charged before the end of the period that runs, as it may up to a day before.
+    var early: String {
+        guard isPaidAhead, let begin = transaction?.beginning else { return "" }
+        return ", charged early: the period begins on \(begin.iso8601)"
+    }
+
     var offer: String {
         guard let transaction, transaction.offerType != nil || transaction.offerIdentifier != nil else { return "" }
         let kind =
@@ -53,8 +59,16 @@ extension PurchaseEvent {
         return " with \(kind)\(transaction.offerIdentifier.map { " (\($0))" } ?? "")\(free)"
     }
 
+    /// ` from 9.990 EUR to 12.050 EUR on 2026-01-31T10:00:00.000Z`: what the customer pays, the next price, and when it takes
+    /// effect. Without the first where an offer or a change of product is the difference.
     var price: String {
         guard let milliunits = renewal?.renewalPriceMilliunits, let currency = renewal?.currency else { return "" }
-        return " to \(Commitment.money(milliunits, currency))"
+        let isOfProduct = renewal?.autoRenewProductId.map { $0 == transaction?.productId } ?? true
+        let isComparable =
+            isOfProduct && transaction?.offerType == nil && renewal?.offerType == nil
+            && transaction?.currency == currency
+        let old = isComparable ? transaction?.priceMilliunits.map { " from \(Commitment.money($0, currency))" } : nil
+        let date = (renewal?.renewalDate ?? transaction?.expiresDate).map { " on \($0.iso8601)" }
+        return "\(old ?? "") to \(Commitment.money(milliunits, currency))\(date ?? "")"
     }
 }

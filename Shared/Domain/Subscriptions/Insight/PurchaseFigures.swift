@@ -195,17 +195,19 @@ package struct PurchaseFigures: Sendable, Equatable {
 
 extension TransactionFacts {
     /// What Apple paid back to the customer, thousandths of a unit of currency; nil where it paid nothing: sharing that ended is no
-    /// refund.
+    /// refund. Items of Advanced Commerce may be refunded while the transaction goes on, without a revocation date.
     var refundedMilliunits: Int64? {
-        guard revocationDate != nil, let price = priceMilliunits, price > 0,
+        guard revocationDate != nil || revocationPercentage != nil, let price = priceMilliunits, price > 0,
             revocationType != "FAMILY_REVOKE", revocationType != "ASSIGNMENT_REVOKE"
         else { return nil }
-        guard revocationType == "REFUND_PRORATED", let share = revocationPercentage, (0...100_000).contains(share)
-        else {
-            return price
-        }
+        guard isRefundedInPart, let share = revocationPercentage, (0...100_000).contains(share) else { return price }
         let (whole, rest) = price.quotientAndRemainder(dividingBy: 100_000)
         return whole * share + (rest * share + 50_000) / 100_000
+    }
+
+    /// Whether Apple says that it refunded a share of the price. Of Advanced Commerce it signs no type.
+    var isRefundedInPart: Bool {
+        revocationType == "REFUND_PRORATED" || revocationType == nil && (revocationPercentage ?? 100_000) < 100_000
     }
 }
 

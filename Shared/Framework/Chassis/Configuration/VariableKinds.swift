@@ -1,4 +1,4 @@
-import TimeLimits
+import HTTPLimits
 
 import struct Foundation.URL
 

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import Foundation
+import HTTPLimits
 import ServiceLifecycle
-import TimeLimits
 
 /// Exports finished spans to a collector: OTLP over HTTP with binary protocol buffers.
 ///

@@ -7,6 +7,8 @@ final class ConnectionHandle {
     private let pointer: OpaquePointer
     private let notices: NoticeLog
     private(set) var isListening = false
+    /// Of parameters, since the connection was opened.
+    private(set) var bytesSent = 0
     /// SQL by name of what the server has prepared for us.
     private var prepared: [String: String] = [:]
     /// A conversation broken off in its middle cannot be taken up again, even where the socket still lives.
@@ -186,6 +188,7 @@ final class ConnectionHandle {
             unanswered.append(.prepare(statement))
         }
         guard parameters.send(statement, on: pointer) else { throw lost() }
+        bytesSent += parameters.count
         unanswered.append(.execute(statement))
     }
 

@@ -6,6 +6,9 @@ struct EncodedParameters {
     private var bytes: [UInt8] = []
     private var spans: [Range<Int>?] = []
 
+    /// In bytes.
+    var count: Int { bytes.count }
+
     init(_ parameters: [any PostgresParameter]) throws(PostgresError) {
         for parameter in parameters {
             let start = bytes.count

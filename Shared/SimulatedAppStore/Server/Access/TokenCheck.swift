@@ -18,15 +18,8 @@ struct TokenCheck: Sendable {
     func bundleId(authorization: String?, now: Date) -> String? {
         guard let authorization, authorization.utf8.count <= Self.sizeLimit, authorization.hasPrefix("Bearer ")
         else { return nil }
-        let token = Array(authorization.dropFirst(7).utf8)
-        guard let parts = CompactJWS(token[...]), let header = Self.claims(parts.header),
-            header["alg"]?.string == "ES256", header["typ"]?.string == "JWT",
-            let keyId = header["kid"]?.string, let key = keys[keyId],
-            let signature = Base64.decode(parts.signature, .url), signature.count == 64,
-            key.publicKey.isValid(signature: signature, over: Array(parts.signed)),
-            let claims = Self.claims(parts.payload), claims["iss"]?.string == key.issuerId,
-            claims["aud"]?.string == "appstoreconnect-v1",
-            let expires = claims["exp"]?.int64
+        guard let claims = keys.claims(of: Array(authorization.dropFirst(7).utf8)),
+            claims["aud"]?.string == "appstoreconnect-v1", let expires = claims["exp"]?.int64
         else { return nil }
         let seconds = Int64(now.timeIntervalSince1970)
         // Apple documents iat, and its own library for Python leaves it out.
@@ -36,8 +29,22 @@ struct TokenCheck: Sendable {
         else { return nil }
         return claims["bid"]?.string
     }
+}
 
-    private static func claims(_ segment: ArraySlice<UInt8>) -> JSONValue? {
+extension KeyRing {
+    /// The claims of a JWS that a valid key signed for its issuer; nil for any other.
+    func claims(of jws: [UInt8]) -> JSONValue? {
+        guard let parts = CompactJWS(jws[...]), let header = Self.json(parts.header),
+            header["alg"]?.string == "ES256", header["typ"]?.string == "JWT",
+            let keyId = header["kid"]?.string, let key = self[keyId],
+            let signature = Base64.decode(parts.signature, .url), signature.count == 64,
+            key.publicKey.isValid(signature: signature, over: Array(parts.signed)),
+            let claims = Self.json(parts.payload), claims["iss"]?.string == key.issuerId
+        else { return nil }
+        return claims
+    }
+
+    private static func json(_ segment: ArraySlice<UInt8>) -> JSONValue? {
         Base64.decode(segment, .url).flatMap { try? JSONDocument($0).root }
     }
 }

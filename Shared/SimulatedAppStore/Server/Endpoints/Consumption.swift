@@ -28,7 +28,7 @@ extension StoreAPI {
             return number
         }
         let (subscriber, purchase) = try askedAbout(call)
-        guard !subscriber.newest.kind.isAdvancedCommerce else { throw APIFault(4_000_047) }
+        guard purchase.commerce == nil else { throw APIFault(4_000_047) }
         let isAutoRenewable = purchase.product.kind == .autoRenewable
         if percentage != nil, isAutoRenewable {
             throw APIFault(

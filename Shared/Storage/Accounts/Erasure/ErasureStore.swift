@@ -132,7 +132,7 @@ package struct ErasureStore: Sendable {
                 let apps = try AccountAppStore.identities(of: account, app, in: transaction)
                 let row = try transaction.execute(
                     Self.erase, id, environment.rawValue, bundleId, account, extent == .erase, now,
-                    now.addingTimeInterval(Self.retention)
+                    now.addingTimeInterval(Self.retention + Self.segment)
                 ).first
                 guard let certificate = try row.map(Self.certificate) else { return nil }
                 let change = try Self.reached(from: before, account, app, in: transaction)
@@ -210,6 +210,10 @@ package struct ErasureStore: Sendable {
 
     /// The longest retention that `setup` gives a topic, in seconds.
     private static let retention = Topics.all.map { Double($0.retention.components.seconds) }.max() ?? 0
+
+    /// Kafka deletes a segment as a whole, when its newest record is old enough. It takes records for a week (`segment.ms`, by default
+    /// of brokers), and its files go some minutes later: a day is more than that.
+    private static let segment = 8 * 86_400.0
 
     static let statements = [
         ErasedAccounts.select, unsweptAccount, unswept, preview, purchases, erase, find, sweep,

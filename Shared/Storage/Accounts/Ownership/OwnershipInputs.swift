@@ -22,6 +22,17 @@ struct OwnershipInputs: Sendable {
         return accounts.flatMap { $0.accounts(rule.policy, most: rule.mostAccounts, chosen: chosen) }
     }
 
+    /// A purchase, and those that migrations replaced by it.
+    func replaced(by key: SubscriptionKey) -> Set<SubscriptionKey> {
+        var keys: Set = [key]
+        var last = key
+        while let origin = purchases.first(where: { $0.key == last })?.migratedFrom {
+            last = SubscriptionKey(environment: last.environment, originalTransactionId: origin)
+            guard keys.insert(last).inserted else { break }
+        }
+        return keys
+    }
+
     /// Apple's ids of the customers, and the names that the view `purchase_owner` gives to migrated purchases.
     var customers: Set<String> {
         Set(purchases.compactMap(\.appTransactionId)).union(claims.compactMap(\.appTransactionId))
@@ -57,7 +68,8 @@ struct OwnershipInputs: Sendable {
                     key: try SubscriptionStore.key(row), bundleId: app.bundleId,
                     appTransactionId: try row.optional("app_transaction_id"),
                     appAccountToken: try row.optional("owner_account"), boughtAt: try row.optional("bought_at"),
-                    migratedFrom: try row.optional("migrated_from")))
+                    boughtUntil: try row.optional("bought_until"), migratedFrom: try row.optional("migrated_from"),
+                    migratedAt: try row.optional("migrated_at")))
         }
         try each(2) { row, app, inputs in
             inputs.claims.append(try AccountClaim(row, of: app.bundleId, in: app.environment))
@@ -99,15 +111,24 @@ struct OwnershipInputs: Sendable {
         "ownership-purchases",
         unsafeSQL: """
             select environment::text as environment, bundle_id, original_transaction_id, app_transaction_id,
-                owner_account_token::text as owner_account, bought_at, migrated_from
+                owner_account_token::text as owner_account, bought_at, bought_until, migrated_from, migrated_at
             \(lookingUp("subscription"))
             cross join lateral (
                 select max(purchased_at) filter (
                         where transaction_reason = 'PURCHASE' and app_account_token is not null) as bought_at,
+                    max(least(expires_at, revoked_at, replaced_at)) filter (
+                        where transaction_reason = 'PURCHASE' and app_account_token is not null and not is_upgraded
+                    ) as bought_until,
                     min(previous_original_transaction_id collate "C") filter (
-                        where previous_original_transaction_id <> given_purchase) as migrated_from
-                from transaction
-                where environment = given_environment::store_environment and original_transaction_id = given_purchase
+                        where previous_original_transaction_id <> given_purchase) as migrated_from,
+                    min(purchased_at) filter (where previous_original_transaction_id <> given_purchase) as migrated_at
+                from (
+                    select *, min(purchased_at) filter (where transaction_reason = 'PURCHASE') over (
+                            order by purchased_at groups between 1 following and unbounded following) as replaced_at
+                    from transaction
+                    where environment = given_environment::store_environment
+                        and original_transaction_id = given_purchase
+                ) as paid
             ) as bought
             """)
 
@@ -123,7 +144,7 @@ struct OwnershipInputs: Sendable {
         "ownership-moves",
         unsafeSQL: """
             select environment::text as environment, bundle_id, original_transaction_id,
-                to_account_token::text as to_account, moved_at, is_counted
+                to_account_token::text as to_account, moved_at, is_counted, policy
             \(lookingUp("purchase_transfer", " and outcome = 'accepted'"))
             order by id
             """)

@@ -25,9 +25,6 @@ public struct AccessEndStore: Sendable {
         public var told: Int
     }
 
-    /// The name of the event in the timeline and in its message.
-    public static let eventName = "ACCESS_ENDED"
-
     /// Tells of the next ends. At the first call ever only the moment is stored: what ended before it is not told.
     /// - Parameters:
     ///   - limit: number of ends to read; more where several are at the same moment as the last one.

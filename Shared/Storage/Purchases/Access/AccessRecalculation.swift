@@ -27,9 +27,6 @@ public struct AccessRecalculation: Sendable {
         public var changed: Int
     }
 
-    /// The name of the event in the timeline and in its message.
-    public static let eventName = "PRODUCT_DURATION_SET"
-
     /// Recalculates the next purchases of a product whose duration was set.
     /// - Returns: nil where no purchase is left, or another process recalculates the product.
     public func next(limit: Int = 500, at now: Date) async throws -> Batch? {

@@ -42,7 +42,9 @@ create table transaction (
     multi_seat_info json, -- as received
     primary key (environment, transaction_id)
 ) with (fillfactor = 90);
-create index transaction_by_purchase on transaction (environment, original_transaction_id);
+-- Not the environment first, because a table of some hundred rows is not analyzed yet: to the planner, an index that begins with the
+-- environment then looks as good as the primary key where a transaction is looked up, and is read whole.
+create index transaction_by_purchase on transaction (original_transaction_id, environment);
 -- The transactions that replaced a purchase by a migration.
 create index transaction_by_previous on transaction (environment, previous_original_transaction_id)
     where previous_original_transaction_id is not null;
@@ -51,9 +53,13 @@ create index transaction_by_migrated on transaction (environment, original_trans
     where previous_original_transaction_id is not null;
 create index transaction_by_origin on transaction (('purchase:' || previous_original_transaction_id), environment, bundle_id)
     where previous_original_transaction_id is not null;
--- The products that an app has sold, one look-up each. Not the environment first: by a table of some hundred rows, which is not analyzed
--- yet, an index that begins with it looks as good to the planner as that of a purchase, and then it is read whole.
+-- The products that an app has sold, one look-up each. Not the environment first, for the same reason.
 create index transaction_by_product on transaction (bundle_id, environment, product_id);
+-- The refunds behind a figure: few of all transactions.
+create index transaction_by_refund on transaction (environment, bundle_id, revoked_at) where revoked_at is not null;
+-- The free trials behind a figure: few of all transactions.
+create index transaction_by_trial on transaction (environment, bundle_id, purchased_at)
+    where offer_discount_type = 'FREE_TRIAL' or offer_type is not null and price_milliunits = 0;
 -- Purchases whose access ends by the duration of their product; see the table product.
 create index transaction_by_duration on transaction (bundle_id, product_id, environment, original_transaction_id)
     where product_type = 'Non-Renewing Subscription' and expires_at is null;
@@ -172,6 +178,8 @@ create index access_period_by_purchase on access_period (environment, original_t
 -- The next moment at which access changes by the clock alone.
 create index access_period_by_start on access_period (lower(period));
 create index access_period_by_end on access_period (upper(period)) where not upper_inf(period);
+-- Grace periods that run: few of all periods.
+create index access_period_in_grace on access_period (environment, upper(period)) where reason = 'gracePeriod';
 -- Purchases of products whose duration an operator has to set.
 create index access_period_without_duration on access_period (bundle_id, product_id) where reason = 'durationUnknown';
 

@@ -67,6 +67,7 @@ create table webhook_delivery (
 ) partition by range (day);
 create index webhook_delivery_waiting on webhook_delivery (endpoint, original_transaction_id, timeline_id, replay)
     where state = 'waiting';
+create index webhook_delivery_delivered on webhook_delivery (endpoint, finished_at) where state = 'delivered';
 create table webhook_delivery_default partition of webhook_delivery default;
 
 -- Failed attempts, and tests. The last attempt of what was delivered is in its delivery.

@@ -70,9 +70,13 @@ create table insight_purchase (
     bundle_id text not null,
     -- [[days since 1970, kind, step, currency, product, storefront, period, offer, amount, RevenueCat's amount, purchases, count]]
     figures jsonb not null,
+    days integer[] not null, -- of its charges and of its first paid period, as in figures
     primary key (environment, original_transaction_id)
 ) with (fillfactor = 80);
 create index insight_purchase_due on insight_purchase (next_at) where next_at is not null;
+-- The purchases behind a figure. Entries of a day are a few bytes each, where a row and an index entry of each charge would be more than a
+-- hundred. A question reads what was not sorted into the index yet, so that is kept short.
+create index insight_purchase_by_day on insight_purchase using gin (days) with (gin_pending_list_limit = 512);
 
 -- The sums of a day (UTC).
 --
@@ -111,6 +115,21 @@ create table insight_reported (
     currency text not null,
     primary key (environment, bundle_id, day, kind, currency)
 );
+
+-- What a purchase changed in the sums of a day after it was reported: what insight_day has more than insight_reported, purchase by
+-- purchase. Rows are only added.
+create table insight_correction (
+    corrected_at timestamptz not null,
+    amount bigint not null,
+    count bigint not null,
+    day date not null,
+    environment store_environment not null,
+    bundle_id text not null,
+    original_transaction_id text not null,
+    kind text not null,
+    currency text not null
+);
+create index insight_correction_by_day on insight_correction (environment, bundle_id, day);
 
 -- How far the figures are. A transaction that changes figures locks the only row.
 create table insight_position (

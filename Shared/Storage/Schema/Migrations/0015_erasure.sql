@@ -71,12 +71,46 @@ create trigger reject_erased before insert on credit
 create trigger reject_erased before insert on offer_signature
     for each row when (new.app_account_token is not null) execute function reject_erased_account();
 
--- The purchases that an account owns or claims, and those from which it was detached; never one of another app.
+-- The purchases that an account owns or claims, and those from which it was detached; never one of another app. Where no other account of
+-- the app has a purchase of the Apple account, those among them, too, that name no account and that it has not uploaded: they name
+-- the customer by Apple's id.
 create function purchases_of_account(
     asked_environment store_environment, asked_bundle_id text, asked_account uuid)
 returns text[]
 language sql stable
 return array(
+    -- Each customer once: an account may have thousands of purchases.
+    with used as materialized (
+        select original_transaction_id
+        from purchase_account
+        where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id
+            and may_use
+    ), named as materialized (
+        select used.original_transaction_id, own.app_transaction_id as customer
+        from used
+        cross join lateral (
+            select app_transaction_id
+            from purchase_owner
+            where environment = asked_environment and bundle_id = asked_bundle_id
+                and original_transaction_id = used.original_transaction_id
+            offset 0
+        ) as own
+    ), shared as materialized (
+        select customer
+        from (select distinct customer from named) as known
+        where exists (
+            select
+            from (
+                select original_transaction_id
+                from purchase_owner
+                where environment = asked_environment and bundle_id = asked_bundle_id and app_transaction_id = customer
+                offset 0
+            ) as bought
+            join purchase_account held
+                on held.environment = asked_environment and held.bundle_id = asked_bundle_id
+                and held.original_transaction_id = bought.original_transaction_id
+            where held.app_account_token <> asked_account)
+    )
     select purchase
     from (
         select original_transaction_id
@@ -92,6 +126,14 @@ return array(
         where renewal_app_account_token = asked_account
             and renewal_app_account_token is distinct from owner_account_token
             and environment = asked_environment and bundle_id = asked_bundle_id
+        union
+        select original_transaction_id
+        from used
+        where not exists (
+            select
+            from named
+            join shared using (customer)
+            where named.original_transaction_id = used.original_transaction_id)
         union
         select unnest(detached_purchases)
         from erased_account
@@ -168,7 +210,13 @@ return array(
             select
             from subscription held
             where held.environment = asked_environment and held.original_transaction_id = purchase
-                and held.owner_account_token <> asked_account));
+                and held.owner_account_token <> asked_account)
+        -- An account that came after the asked one was detached may use it without a claim.
+        and not exists (
+            select
+            from purchase_account used
+            where used.environment = asked_environment and used.original_transaction_id = purchase
+                and used.app_account_token <> asked_account and used.may_use));
 
 -- The signed payloads that a complete erasure deletes: all about purchases of the account alone, of the others those that name it.
 create function payloads_of_account(

@@ -46,7 +46,7 @@ declare
     -- Sums, movements of purchases, and which days are complete: no account and no payload.
     figures constant text[] := array[
         'schema_migration', 'mrr_movement', 'insight_day', 'insight_month', 'insight_converted', 'insight_reported',
-        'insight_position', 'coverage_day', 'exchange_rate', 'tax_share', 'small_business'];
+        'insight_correction', 'insight_position', 'coverage_day', 'exchange_rate', 'tax_share', 'small_business'];
     ours constant name := current_schema();
     role_name text;
     object record;
@@ -236,11 +236,11 @@ begin
             ('storekeeper_scheduler', 'insert, delete', array['mrr_movement']),
             ('storekeeper_scheduler', 'insert, update, delete', array['insight_day']),
             ('storekeeper_scheduler', 'delete', array['insight_month', 'insight_converted']),
-            ('storekeeper_scheduler', 'insert', array['insight_reported']),
+            ('storekeeper_scheduler', 'insert', array['insight_reported', 'insight_correction']),
             ('storekeeper_scheduler', 'update (as_of, checked_at, differences)', array['insight_position']),
-            ('storekeeper_analyst', 'select', figures),
+            ('storekeeper_analyst', 'select', figures || array['insight_purchase']),
             ('storekeeper_api', 'select', figures),
-            ('storekeeper_console', 'select', figures || array['insight_change']),
+            ('storekeeper_console', 'select', figures || array['insight_change', 'insight_purchase']),
             -- For storekeeper insight rebuild.
             ('storekeeper_operator', 'insert', array['insight_change']),
             ('storekeeper_operator', 'insert, delete', array['insight_day']),

@@ -1,6 +1,7 @@
 import AppStore
 import Contracts
 import Foundation
+import ServerAPI
 import Storage
 import Testing
 

@@ -34,7 +34,7 @@ import Testing
         var amount: Int64
     }
 
-    @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
+    @Test(arguments: [1, 2] as [UInt64])
     func `Monthly revenue by the book is that of the figures at a thousand moments, in any order, with the job killed`(
         seed: UInt64
     ) async throws {

@@ -74,7 +74,7 @@ import Testing
             try await Self.job(fixture, clock).turn()
             try await Self.job(fixture, clock).turn()
             for id in ids { #expect(fixture.answers.bodies(about: id).count == 1) }
-            #expect(try await RefundDecisionStore(fixture.connection).nextDue() == nil)
+            #expect(try await fixture.connection.nextRefundDue() == nil)
             let status = try await RefundStatusStore(fixture.connection).status(at: clock.now)
             #expect(status.allSatisfy { $0.waiting == 0 && $0.failed == 0 && $0.missed == 0 })
         }
@@ -118,7 +118,7 @@ import Testing
             try await Self.job(fixture, clock).turn()
             // An attempt that the client has given up may still arrive after the errors: then Apple gets the same body twice.
             #expect(ids.map { Set(fixture.answers.bodies(about: $0)).count } == ids.map { _ in 1 })
-            #expect(try await RefundDecisionStore(fixture.connection).nextDue() == nil)
+            #expect(try await fixture.connection.nextRefundDue() == nil)
         }
     }
 
@@ -178,7 +178,7 @@ import Testing
             }
             let status = try await RefundStatusStore(fixture.connection).status(at: clock.now)
             #expect(status.map(\.missed) == [1])
-            #expect(try await RefundDecisionStore(fixture.connection).nextDue() == nil)
+            #expect(try await fixture.connection.nextRefundDue() == nil)
         }
     }
 
@@ -194,6 +194,16 @@ import Testing
             try await Self.job(fixture, clock).turn()
             for id in ids { #expect(fixture.answers.bodies(about: id).count == 1) }
         }
+    }
+
+    @Test func `A pause of an app holds up its own answers, and none once it is over`() async {
+        let (pauses, now) = (AppPauses(), SchedulerFixture.now)
+        let other = CoverageStore.App(.sandbox, Self.app.bundleId)
+        await pauses.pause(Self.app, until: now.addingTimeInterval(5))
+        await pauses.pause(Self.app, until: now.addingTimeInterval(2))
+        #expect(await pauses.end(of: Self.app, at: now.addingTimeInterval(4)) == now.addingTimeInterval(5))
+        #expect(await pauses.end(of: Self.app, at: now.addingTimeInterval(5)) == nil)
+        #expect(await pauses.end(of: other, at: now) == nil)
     }
 
     @Test func `An answer that Apple rejects has failed; without a key, or a revoked one, it waits`() async throws {

@@ -19,8 +19,11 @@ struct ComparedLedger {
     private(set) var accounts: [String: UUID] = [:]
     private(set) var records: [String] = [header]
     /// Customer, entitlement and cause, in the order of their names.
-    private(set) var expected: [String] = []
+    var expected: [String] { differences.sorted() }
+    private var differences: [String] = []
     private var purchases = 0
+    /// Digits at the end of the names of the customers who are added, so that several of each can be.
+    private var suffix = ""
 
     static let header = [
         "rc_original_app_user_id", "rc_last_seen_app_user_id_alias", "store", "is_sandbox", "store_transaction_id",
@@ -54,7 +57,7 @@ struct ComparedLedger {
     /// A customer of the developer's with an own account.
     mutating func customer(_ id: String) -> UUID {
         let account = UUID()
-        accounts[id] = account
+        accounts[id + suffix] = account
         return account
     }
 
@@ -106,6 +109,7 @@ struct ComparedLedger {
         shared: Bool = false, entitlements: String = "", seconds: Double = 0
     ) {
         let until = end.map { Self.at($0).addingTimeInterval(seconds) }
+        let customer = customer + suffix
         records.append(
             [
                 customer, customer, store, "\(sandbox)", purchase.map { "\($0)\(product.utf8.count)" } ?? "",
@@ -118,26 +122,30 @@ struct ComparedLedger {
     }
 
     mutating func expect(_ customer: String, _ entitlement: String, _ cause: ComparisonCause) {
-        expected.append("\(customer) \(entitlement) \(cause.rawValue)")
-        expected.sort()
+        differences.append("\(customer)\(suffix) \(entitlement) \(cause.rawValue)")
     }
 
-    /// Applies what Apple signed, in an order and in batches that the seed decides; the customers are known before, or after.
+    /// Applies what Apple signed, in an order and in batches that the seed decides; each customer is known before, or after.
     func apply(to connection: PostgresConnection, seed: UInt64) async throws {
         var generator = SeededGenerator(state: seed)
         var rest = entries.shuffled(using: &generator)[...]
-        let customersFirst = Bool.random(using: &generator)
-        if customersFirst { try await addCustomers(to: connection) }
+        var (before, after): ([String], [String]) = ([], [])
+        for customer in accounts.keys.sorted() {
+            if Bool.random(using: &generator) { before.append(customer) } else { after.append(customer) }
+        }
+        try await add(before, to: connection)
+        let largest = max(20, entries.count / 3)
         while !rest.isEmpty {
-            let batch = rest.prefix(.random(in: 1...20, using: &generator))
+            let batch = rest.prefix(.random(in: 1...largest, using: &generator))
             rest = rest.dropFirst(batch.count)
             _ = try await LedgerStore(connection).apply(Array(batch), moving: [], recordedAt: Self.now)
         }
-        if !customersFirst { try await addCustomers(to: connection) }
+        try await add(after, to: connection)
     }
 
-    private func addCustomers(to connection: PostgresConnection) async throws {
-        for (id, account) in accounts {
+    private func add(_ customers: [String], to connection: PostgresConnection) async throws {
+        for id in customers {
+            guard let account = accounts[id] else { continue }
             _ = try await CustomerRecords(connection).put(
                 CustomerRecords.Customer(
                     id: id, environment: .production, bundleId: Self.app, appAccountToken: account, createdAt: Self.now),
@@ -145,8 +153,14 @@ struct ComparedLedger {
         }
     }
 
+    /// - Parameter customer: the name without digits; each with the name is given it.
     func grant(_ product: String, to customer: String, _ connection: PostgresConnection) async throws {
-        guard let account = accounts[customer] else { return }
+        for (id, account) in accounts where id.trimmingCharacters(in: .decimalDigits) == customer {
+            try await grant(product, to: account, connection)
+        }
+    }
+
+    private func grant(_ product: String, to account: UUID, _ connection: PostgresConnection) async throws {
         _ = try await connection.pipeline([
             CustomerRecords.command(
                 adding: CustomerRecords.ManualGrant(
@@ -157,23 +171,31 @@ struct ComparedLedger {
     }
 
     /// Each cause at least once, and customers who are the same.
-    static func withAllCauses() -> ComparedLedger {
+    /// - Parameter times: more than once, each time with customers and purchases of their own.
+    static func withAllCauses(times: Int = 1) -> ComparedLedger {
         var ledger = ComparedLedger()
-        let same = ledger.buy(ledger.customer("same"))
-        ledger.record("same", same.id, to: 20)
-        // The file was written before Apple charged the next period.
-        var renewed = ledger.buy(ledger.customer("renewed"), from: -29.99, to: 0.01)
-        ledger.record("renewed", renewed.id, from: -29.99, to: 0.01)
-        renewed.facts.transactionId += "1"
-        renewed.facts.purchaseDate = at(0.01)
-        renewed.facts.expiresDate = at(30)
-        renewed.facts.reason = "RENEWAL"
-        ledger.tell("DID_RENEW", nil, renewed, status: 1, at: 0.005)
-        ledger.addBillingCauses()
-        ledger.addRefunds()
-        ledger.addOwners()
-        ledger.addOthers()
+        for time in 0..<times {
+            ledger.suffix = times > 1 ? "\(time)" : ""
+            ledger.addEqual()
+            ledger.addBillingCauses()
+            ledger.addRefunds()
+            ledger.addOwners()
+            ledger.addOthers()
+        }
         return ledger
+    }
+
+    private mutating func addEqual() {
+        let same = buy(customer("same"))
+        record("same", same.id, to: 20)
+        // The file was written before Apple charged the next period.
+        var renewed = buy(customer("renewed"), from: -29.99, to: 0.01)
+        record("renewed", renewed.id, from: -29.99, to: 0.01)
+        renewed.facts.transactionId += "1"
+        renewed.facts.purchaseDate = Self.at(0.01)
+        renewed.facts.expiresDate = Self.at(30)
+        renewed.facts.reason = "RENEWAL"
+        tell("DID_RENEW", nil, renewed, status: 1, at: 0.005)
     }
 
     private mutating func addBillingCauses() {
@@ -205,7 +227,7 @@ struct ComparedLedger {
         let missed = buy(customer("missed"), to: 20)
         record("missed", missed.id, to: -3)
         expect("missed", "pro", .unexplained)
-        record("stranger", "2000000000099999", to: 20)
+        record("stranger", "2000000000099999\(suffix)", to: 20)
         expect("stranger", "pro", .unknownToApple)
     }
 
@@ -268,15 +290,15 @@ struct ComparedLedger {
         record("promoted", nil, product: "rc_promo_gold", to: 20, store: "promotional", entitlements: "gold")
         expect("promoted", "gold", .grantByHand)
         _ = customer("player")
-        record("player", "GPA.1234", to: 20, store: "play_store")
+        record("player", "GPA.1234\(suffix)", to: 20, store: "play_store")
         expect("player", "pro", .otherStore)
         // Longer by the other store than by this one.
         let both = buy(customer("both"))
         record("both", both.id, to: 20)
-        record("both", "GPA.1235", to: 50, store: "play_store")
+        record("both", "GPA.1235\(suffix)", to: 50, store: "play_store")
         expect("both", "pro", .otherStore)
         _ = customer("tester")
-        record("tester", "2000000000088888", to: 20, sandbox: true)
+        record("tester", "2000000000088888\(suffix)", to: 20, sandbox: true)
         expect("tester", "pro", .sandbox)
     }
 }

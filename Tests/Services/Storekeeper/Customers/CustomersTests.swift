@@ -79,7 +79,7 @@ import Testing
                 #expect(rows.map(\.isEntitled) == served)
                 #expect(rows.allSatisfy { $0.policy == name })
             }
-            let auditLog = try await OperatorActionStore(connection).actions(on: ["\(Self.app) Production"])
+            let auditLog = try await OperatorActionStore(connection).actions(on: ["Production \(Self.app)"])
             #expect(auditLog.map(\.actor) == ["olga", "olga", "olga"])
             let wrong = await CommandOutcome.of(
                 ["customers", "policy", "--app", Self.app, "sometimes"], environment: environment)

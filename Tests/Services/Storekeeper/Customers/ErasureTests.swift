@@ -42,7 +42,7 @@ import Testing
             #expect(erased.extent == "erase" && detached.text.contains(erased.certificateId))
             #expect(
                 erased.topicsUntil.hasPrefix(
-                    CommandOutcome.now.addingTimeInterval(30 * 86_400).formatted(.iso8601.year().month().day())))
+                    CommandOutcome.now.addingTimeInterval(38 * 86_400).formatted(.iso8601.year().month().day())))
             let audit = await CommandOutcome.of(["audit", "--json"], environment: database.environment)
             #expect(audit.text.contains(erased.certificateId) && audit.text.contains("ticket 812"))
             #expect(!audit.text.contains(token) && !audit.text.contains("user-1"))

@@ -74,6 +74,45 @@ struct EventsTests {
         }
     }
 
+    @Test func `events show lists Apple's attempts, each failed one with what to check`() async throws {
+        try await TestDatabase.use { database async throws in
+            let ledger = try await SampleLedger.fill(database)
+            let uuid = SampleLedger.renewed.uuidString
+            try await ledger.connection.run(
+                unsafeScript: """
+                    insert into send_attempt (attempted_at, notification_uuid, environment, bundle_id, result)
+                    values (to_timestamp(1), '\(uuid)', 'Production', 'com.example.app', 'TIMED_OUT'),
+                        (to_timestamp(3601), '\(uuid)', 'Production', 'com.example.app', 'SUCCESS')
+                    """)
+            let shown = await CommandOutcome.of(["events", "show", uuid], environment: database.environment)
+            #expect(
+                shown.text.contains("attempt      1970-01-01T00:00:01Z TIMED_OUT: ingest answered too late"),
+                "\(shown.text)")
+            #expect(shown.text.contains("attempt      1970-01-01T01:00:01Z SUCCESS"))
+            let counted = await CommandOutcome.of(
+                ["notifications", "attempts", "--from", "1970-01-01", "--app", "com.example.app"],
+                environment: database.environment)
+            #expect(counted.code == 0 && counted.text.contains("TIMED_OUT"), "\(counted.errorOutput)")
+            #expect(counted.text.contains("ingest answered too late"))
+            let sandbox = await CommandOutcome.of(
+                ["notifications", "attempts", "--from", "1970-01-01", "--environment", "Sandbox"],
+                environment: database.environment)
+            #expect(sandbox.text.contains("No failed attempt of Apple's is known of this time."))
+            struct Shown: Decodable {
+                struct Attempt: Decodable {
+                    var result: String
+                    var remedy: String?
+                }
+                var attempts: [Attempt]
+            }
+            let json: Shown = try await CommandOutcome.of(
+                ["events", "show", uuid, "--json"], environment: database.environment
+            ).json()
+            #expect(json.attempts.map(\.result) == ["TIMED_OUT", "SUCCESS"])
+            #expect(json.attempts.map { $0.remedy == nil } == [false, true])
+        }
+    }
+
     @Test func `events show names a notification that the ledger lacks, with where to look`() async throws {
         try await TestDatabase.use { database async throws in
             let outcome = await CommandOutcome.of(

@@ -75,6 +75,24 @@ struct ImportListTests {
         }
     }
 
+    @Test func `A stored answer that has a purchase among its renewals alone names it`() throws {
+        let answer = """
+            {"receipt":{"bundle_id":"com.example.app","in_app":[]},"latest_receipt_info":[],\
+            "pending_renewal_info":[{"original_transaction_id":"300","is_in_billing_retry_period":"1"}]}
+            """
+        let list = try list(#"{"customerId":"a","receipt":\#(answer)}"#)
+        #expect(list.rows.map(\.originalTransactionIds) == [["300"]], "\(list.faults)")
+    }
+
+    @Test func `What a database writes for nothing is nothing, and no customer of that name`() throws {
+        let line = #"{"customerId":"a","appAccountToken":null,"originalTransactionId":null,"receipt":null}"#
+        #expect(try list(line).rows == [.init(line: 1, customerId: "a")])
+        let columns = ImportColumns(argument: "customerId=user,originalTransactionId=purchase")
+        let values = try list("user\tpurchase\n\\N\t1000\n7\t\\N\n", columns)
+        #expect(values.rows == [.init(line: 3, customerId: "7")])
+        #expect(values.faults.map(\.line) == [2])
+    }
+
     private static let revenueCat = [
         "rc_original_app_user_id", "rc_last_seen_app_user_id_alias", "store", "is_sandbox", "store_transaction_id",
         "original_store_transaction_id", "effective_end_time", "refunded_at", "entitlement_identifiers", "email",
@@ -121,11 +139,57 @@ struct ImportListTests {
             ])
         #expect(granted.skipped[.grant] == 2)
         #expect(try self.list(file, in: .sandbox).rows.map(\.customerId) == ["user-6"])
-        let contents = ImportContents(list)
+        let contents = ImportContents(list, share: 1)
         #expect(
             contents.customers == 4 && contents.purchases == 4 && contents.anonymousIds == 1 && contents.invalid == 2)
         #expect(!"\(list)".contains("example.com"), "a column that is not named is not read")
     }
+
+    /// With all columns of version 5, written as RevenueCat's example file is: commas, capital booleans, lists that are no
+    /// JSON, and attributes with quotation marks and commas.
+    @Test func `A record as RevenueCat's documentation shows it is read, by import and by compare`() throws {
+        let header = """
+            rc_original_app_user_id,rc_last_seen_app_user_id_alias,country,country_source,product_identifier,\
+            product_display_name,product_duration,start_time,end_time,grace_period_end_time,effective_end_time,store,\
+            is_auto_renewable,is_trial_period,is_in_intro_offer_period,is_sandbox,price_in_usd,purchase_price_in_usd,\
+            takehome_percentage,tax_percentage,commission_percentage,store_transaction_id,original_store_transaction_id,\
+            refunded_at,unsubscribe_detected_at,billing_issues_detected_at,purchased_currency,\
+            price_in_purchased_currency,purchase_price_in_purchased_currency,entitlement_identifiers,renewal_number,\
+            is_trial_conversion,presented_offering,ownership_type,reserved_subscriber_attributes,\
+            custom_subscriber_attributes,platform,experiment_id,experiment_variant,updated_at,offer,offer_type,\
+            first_seen_time,auto_resume_time
+            """
+        func record(_ customer: String, sandbox: String, _ id: String, _ entitlements: String) -> String {
+            """
+            $RCAnonymousID:\(id),\(customer),GB,from_sdk,gold.monthly,"Gold, monthly",P1M,2026-11-01 10:00:00,\
+            2026-12-01 10:00:00,2026-12-07 10:00:00,2026-12-07 10:00:00,app_store,True,False,False,\(sandbox),4.99,4.99,\
+            0.85,0.1667,0.15,\(id)1,\(id),,,2026-12-01 10:00:00,GBP,3.99,3.99,\(entitlements),2,False,default,\
+            FAMILY_SHARED,"{""$ip"": {""value"": ""192.0.2.1"", ""updated_at_ms"": 1}}",\
+            "{""note"": {""value"": ""one, two"", ""updated_at_ms"": 2}}",ios,,,2026-12-01 10:00:05,,,2026-10-01 09:00:00,
+            """
+        }
+        let rows = [
+            record("user-1", sandbox: "False", "2000", #""['membership', 'full_access']""#),
+            record("user-2", sandbox: "True", "3000", "['membership']"),
+            record("user-3", sandbox: "False", "4000", "['membership']"),
+            record("user-4", sandbox: "False", "5000", ""),
+        ]
+        let list = try list(([header] + rows).joined(separator: "\n") + "\n")
+        #expect(list.faults.isEmpty && list.records == 4 && list.skipped == [.otherEnvironment: 1])
+        #expect(list.rows.map(\.customerId) == ["user-1", "user-3", "user-4"])
+        #expect(list.rows.map(\.originalTransactionIds) == [["2000"], ["4000"], ["5000"]])
+        #expect(list.rows.map(\.aliases).first == ["$RCAnonymousID:2000"])
+        var values = SeparatedValues()
+        let fields = try values.append(Array((header + "\n" + rows[0] + "\n").utf8))
+        let reader = ImportReader(bundleId: "com.example.app", environment: .production, now: Self.now)
+        let entry = reader.access(of: ImportRecord(fields[1], fields[0].fields), line: 2, .revenueCat)
+        guard case .records("user-1", _, let records) = entry else { throw EntryFault(entry: entry) }
+        #expect(records.map(\.entitlements) == [["membership", "full_access"]])
+        #expect(records.map(\.endsAt) == [FileDate.date("2026-12-07 10:00:00")])
+        #expect(records.map(\.graceEndsAt) == records.map(\.endsAt) && records.map(\.isShared) == [true])
+    }
+
+    private struct EntryFault: Error { var entry: AccessEntry }
 
     @Test func `Customers whose ids differ in their Unicode form alone keep their purchases apart`() throws {
         let file = """
@@ -136,10 +200,10 @@ struct ImportListTests {
             """
         let list = try list(file)
         #expect(list.rows.map(\.originalTransactionIds) == [["1000"], ["2000"]])
-        #expect(ImportContents(list).customers == 2)
+        #expect(ImportContents(list, share: 1).customers == 2)
     }
 
-    @Test func `Adapty's events are read by customer, with its own id where there is no other`() throws {
+    @Test func `Adapty's events are read by customer, with its own id where no event names another`() throws {
         let list = try list(
             """
             profile_id,event_type,original_transaction_id,subscription_expires_at,environment,customer_user_id,store,product_id
@@ -149,12 +213,18 @@ struct ImportListTests {
             p3,subscription_started,3000,,Sandbox,user-3,app_store,pro
             p4,subscription_started,4000,,Production,user-4,play_store,pro
             p5,access_level_updated,,,Production,user-5,app_store,pro
+            p6,subscription_started,6000,,Production,,app_store,pro
+            p1,subscription_started,1000,,Production,,app_store,pro
+            p6,subscription_renewed,6000,,Production,user-6,app_store,pro
+            profile_id,event_type,original_transaction_id,subscription_expires_at,environment,customer_user_id,store,product_id
             """)
         #expect(list.shape == .adapty)
         #expect(
-            list.rows.map(\.customerId) == ["user-1", "p2"]
-                && list.rows.map(\.originalTransactionIds) == [["1000"], ["2000"]])
+            list.rows.map(\.customerId) == ["user-1", "p2", "user-6"]
+                && list.rows.map(\.originalTransactionIds) == [["1000"], ["2000"], ["6000"]])
+        #expect(list.rows.map(\.line) == [2, 4, 8] && list.rows.map(\.aliases) == [["p1"], [], ["p6"]])
         #expect(list.skipped == [.otherEnvironment: 1, .otherStore: 1, .withoutPurchase: 1])
+        #expect(ImportContents(list, share: 1).anonymousIds == 1)
     }
 
     @Test func `A compressed file is read, and a damaged one is refused as a whole`() throws {
@@ -196,9 +266,13 @@ struct ImportListTests {
                 .init(line: 4, customerId: "a@b.example", originalTransactionIds: ["1000"]),
             ])
         #expect(list.faults.map(\.line) == [5])
-        let contents = ImportContents(list)
+        let contents = ImportContents(list, share: 1)
         #expect(contents.purchasesOfSeveralCustomers == 1 && contents.guessableIds == 2)
         #expect(contents.lines.contains { $0.contains("the first in the file claims it") })
+        #expect(!contents.lines.contains { $0.contains("This command takes") })
+        let part = ImportContents(list, share: 0.01)
+        #expect(part.secondsAtAppleLimit == 1 && part.secondsAtShare == 4, "2 purchases, one in two seconds")
+        #expect(part.lines[1].contains("takes 0.01 of the limit"), "\(part.lines)")
         for (text, columns) in [
             (file, nil), (file, ImportColumns(argument: "customerId=user,receipt=missing")), ("", nil),
         ] {
@@ -207,6 +281,10 @@ struct ImportListTests {
                 "\(fault as Any)".contains(text.isEmpty ? "is empty" : "it has user, purchase, token"),
                 "\(fault as Any)")
         }
+        let doubled = #expect(throws: (any Error).self) {
+            try self.list("user,purchase,token,user\na,1,,b\n", columns)
+        }
+        #expect("\(doubled as Any)".contains("several columns user"), "\(doubled as Any)")
         for wrong in ["customerId=a", "customerId", "customerId=a,other=b", "customerId=a,customerId=b", "receipt=a"] {
             #expect(ImportColumns(argument: wrong) == nil, "\(wrong)")
         }

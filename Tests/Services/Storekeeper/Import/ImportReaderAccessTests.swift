@@ -38,6 +38,32 @@ struct ImportReaderAccessTests {
         #expect(records.map(\.graceEndsAt) == [Self.at(4000), nil, nil])
     }
 
+    @Test func `What an answer has in the receipt alone is access, too, and what was added since counts`() {
+        let line = """
+            {"customerId":"a","receipt":{"receipt":{"bundle_id":"com.example.app","request_date_ms":"7000000","in_app":[\
+            {"original_transaction_id":"5","transaction_id":"5","product_id":"life"},\
+            {"original_transaction_id":"1","transaction_id":"1","product_id":"pro","expires_date_ms":"1000000"}]},\
+            "latest_receipt_info":[{"original_transaction_id":"1","transaction_id":"1","product_id":"pro",\
+            "expires_date_ms":"1000000","cancellation_date_ms":"500000"}],\
+            "pending_renewal_info":[{"original_transaction_id":"1","grace_period_expires_date_ms":"4000000"}]}}
+            """
+        let records = Self.records(Self.reader.access(ofLine: Array(line.utf8), line: 1))
+        #expect(records.map(\.product) == ["life", "pro"])
+        #expect(records.map(\.endsAt) == [nil, Self.at(4000)])
+        #expect(records.map(\.refundedAt) == [nil, Self.at(500)])
+        #expect(records.map(\.version) == [Self.at(7000), Self.at(7000)])
+    }
+
+    @Test func `An answer about a receipt of the time before iOS 7 says when access ends`() {
+        let line = """
+            {"customerId":"a","receipt":{"receipt":{"bid":"com.example.app","original_transaction_id":"1","transaction_id":"1",\
+            "product_id":"pro","expires_date":"1000000"},"latest_receipt_info":{"original_transaction_id":"1",\
+            "transaction_id":"2","product_id":"pro","expires_date":"2000000"}}}
+            """
+        let records = Self.records(Self.reader.access(ofLine: Array(line.utf8), line: 1))
+        #expect(records.map(\.endsAt) == [Self.at(1000), Self.at(2000)])
+    }
+
     @Test func `Ids of a stored answer may be numbers, as import reads them`() {
         let entry = Self.access(
             #"[{"original_transaction_id":100,"transaction_id":101,"product_id":"pro","expires_date_ms":3000000}]"#)
@@ -71,6 +97,70 @@ struct ImportReaderAccessTests {
         #expect(product.compared == "the product has a NUL character" && product.imported == nil)
         let good = try Self.faults("a", "1", "pro", "never")
         #expect(good.compared == nil && good.imported == nil)
+    }
+
+    @Test(arguments: [
+        (#""productId":"pro","expiresAt":1796000000000"#, "expiresAt is not a text"),
+        (#""productId":7,"entitlement":"pro","expiresAt":"never""#, "productId is not a text"),
+        (#""originalTransactionId":1,"productId":"pro","expiresAt":"never""#, "originalTransactionId is not a text"),
+        (#""expiresAt":"never""#, "neither productId nor entitlement says to what there is access"),
+        (
+            #""entitlement":[],"expiresAt":"2027-01-01""#,
+            "neither productId nor entitlement says to what there is access"
+        ),
+    ])
+    func `Access of which a line does not say enough is no line without access`(members: String, reason: String) {
+        let line = "{\"customerId\":\"a\",\(members)}"
+        #expect(Self.reader.access(ofLine: Array(line.utf8), line: 1) == .fault(reason))
+    }
+
+    @Test func `Access of an export is compared also where it names no purchase`() {
+        func records(_ shape: ImportShape, _ fields: [String: String]) -> [IncumbentRecord] {
+            let names = fields.keys.sorted()
+            let record = ImportRecord(
+                SeparatedValues.Record(line: 2, fields: names.map { fields[$0] ?? "" }), names)
+            return Self.records(Self.reader.access(of: record, line: 2, shape))
+        }
+        let revenueCat = [
+            "rc_original_app_user_id": "a", "store": "app_store", "is_sandbox": "false", "product_identifier": "pro",
+            "refunded_at": "",
+        ]
+        let adapty = ["customer_user_id": "a", "store": "app_store", "environment": "Production", "product_id": "pro"]
+        let end = "2027-01-01 00:00:00"
+        for found in [
+            records(.revenueCat, revenueCat.merging(["effective_end_time": end]) { $1 }),
+            records(.adapty, adapty.merging(["subscription_expires_at": end]) { $1 }),
+        ] {
+            #expect(found.map(\.product) == ["pro"] && found.map(\.purchase) == [nil], "\(found)")
+            #expect(found.first?.endsAt == FileDate.date(end))
+        }
+        #expect(records(.revenueCat, revenueCat).isEmpty && records(.adapty, adapty).isEmpty)
+        let over = #"{"customerId":"a","expiresAt":"2026-01-01"}"#
+        #expect(Self.reader.access(ofLine: Array(over.utf8), line: 1) == .skipped(.withoutAccess))
+    }
+
+    @Test(arguments: ["effective_end_time", "refunded_at"])
+    func `An export of chosen columns that does not say when access ends is no access without end`(missing: String) {
+        var fields = [
+            "rc_original_app_user_id": "a", "store": "promotional", "is_sandbox": "false", "store_transaction_id": "1",
+            "entitlement_identifiers": "['pro']", "effective_end_time": "", "refunded_at": "",
+        ]
+        var reader = Self.reader
+        reader.takesGrants = true
+        func read() -> (compared: AccessEntry, imported: ImportList.Entry) {
+            let names = fields.keys.sorted()
+            let record = ImportRecord(
+                SeparatedValues.Record(line: 2, fields: names.map { fields[$0] ?? "" }), names)
+            return (
+                reader.access(of: record, line: 2, .revenueCat), reader.entry(of: record, .revenueCat)
+            )
+        }
+        #expect(Self.records(read().compared).map(\.entitlements) == [["pro"]])
+        fields[missing] = nil
+        let reason = "the file does not say when access ends; export it with \(missing)"
+        let (compared, imported) = read()
+        #expect(compared == .fault(reason))
+        if case .fault(let found) = imported { #expect(found == reason) } else { Issue.record("\(imported)") }
     }
 
     @Test(arguments: [0xFC, 0xF6] as [UInt8])

@@ -1,6 +1,7 @@
 import Commands
 import Contracts
 import Foundation
+import Operations
 import Postgres
 import Storage
 import TestSupport
@@ -42,6 +43,56 @@ import Testing
             }
             let other = ImportList.Row(line: 3, customerId: "user-2", originalTransactionIds: ["2000000000000002"])
             #expect(try await run.outcome(of: other, isDryRun: false).outcome == .created)
+        }
+    }
+
+    @Test func `Access by hand is given once, and not again after it was revoked`() async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            let now = CommandOutcome.now
+            _ = try await EntitlementDefinitionStore(connection).put(
+                EntitlementDefinition(
+                    environment: .production, bundleId: Self.app, name: "pro", productIds: ["monthly"],
+                    originalApplicationVersionBefore: nil, createdAt: now, createdBy: UUID()), durations: [:]
+            ) { _, _ in [] }
+            let account = UUID()
+            let grants = [
+                ImportList.Grant(entitlement: "pro", endsAt: now.addingTimeInterval(86_400.25)),
+                ImportList.Grant(entitlement: "pro", endsAt: nil),
+            ]
+            let run = Self.run(connection)
+            let performer = try Performer("olga", reason: nil, at: now)
+            #expect(try await run.give(grants, to: account, by: performer) == 2)
+            let later = try Performer("olga", reason: nil, at: now.addingTimeInterval(3600))
+            #expect(try await run.give(grants, to: account, by: later) == 0)
+            let records = CustomerRecords(connection)
+            let given = try await records.grants(of: account, of: Self.app, in: .production)
+            #expect(given.map(\.productId) == ["pro", "pro"])
+            _ = try await connection.pipeline(given.map { CustomerRecords.command(revoking: $0, at: later.now) })
+            #expect(try await run.give(grants, to: account, by: later) == 0)
+            await #expect(throws: OperationError.self) {
+                try await run.give([ImportList.Grant(entitlement: "gold", endsAt: nil)], to: account, by: later)
+            }
+        }
+    }
+
+    @Test func `A purchase that another customer has stays that one's, and the row says so (F22)`() async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            let run = Self.run(connection)
+            let purchase = "2000000000000001"
+            let rows = (1...2).map { number in
+                ImportList.Row(
+                    line: number, customerId: "user-\(number)",
+                    appAccountToken: UUID(uuidString: "7e3fb204-2017-4a4e-8f3b-00000000000\(number)"),
+                    originalTransactionIds: [purchase])
+            }
+            #expect(try await run.outcome(of: rows[0], isDryRun: false).outcome == .created)
+            let second = try await run.outcome(of: rows[1], isDryRun: false)
+            #expect(second.outcome == .otherAccount && second.withheld == [purchase])
+            #expect(second.appAccountToken == rows[1].appAccountToken)
+            #expect(ImportResult(rows[1], second).reason?.contains(purchase) == true)
+            #expect(try await run.outcome(of: rows[0], isDryRun: false).outcome == .known)
         }
     }
 }

@@ -1,4 +1,6 @@
+import Development
 import Foundation
+import Operations
 import Postgres
 import Storage
 import TestSupport
@@ -64,6 +66,14 @@ import Testing
             #expect(try limits.map { row in try row.value("value", as: String.self) } == ["0"])
             let equal = await run("check", "--day", "2026-01-31")
             #expect(equal.code == 0 && equal.text.contains("nothing differs"))
+            #expect(!equal.errorOutput.contains("wait for the scheduler"))
+            try await connection.run(
+                unsafeScript: """
+                    insert into insight_change (environment, original_transaction_id) values ('Production', '1');
+                    insert into insight_change (environment, original_transaction_id) values ('Production', '2')
+                    """)
+            let waiting = await run("check", "--day", "2026-01-31")
+            #expect(waiting.code == 0 && waiting.errorOutput.contains("2 purchases changed and wait for the scheduler"))
             let audit = await CommandOutcome.of(["audit"], environment: database.environment)
             #expect(audit.text.contains("insight rebuild"))
         }
@@ -93,6 +103,11 @@ import Testing
             let plan = await CommandOutcome.of(["insight"] + load + ["--dry-run"], environment: database.environment)
             #expect(plan.code == 0 && plan.text.contains("would be loaded"), "\(plan.errorOutput)")
             #expect(await run("rates", "list").text.contains("No exchange rate is loaded."))
+            let first = await run("show", "revenue", "--from", "2026-01-01", "--to", "2026-02-01", "--currency", "USD")
+            #expect(first.code == 0 && first.text.contains("11.900"))
+            for warning in ["No rate of EUR", "No rate in USD is loaded for this time", "insight rates load"] {
+                #expect(first.errorOutput.contains(warning), "\(first.errorOutput)")
+            }
             let loaded = await CommandOutcome.of(["insight"] + load, environment: database.environment)
             #expect(loaded.text.contains("1 rate loaded; 1 new or changed."), "\(loaded.text) \(loaded.errorOutput)")
             let again = await CommandOutcome.of(["insight"] + load, environment: database.environment)
@@ -110,7 +125,7 @@ import Testing
                     2026-01-01,2026-02-01,no,BRL,5.000,0.000,0.000,0.750,4.250,5.000
                     2026-01-01,2026-02-01,no,USD,23.800,0.000,3.800,3.000,17.000,0.000
                     """, "\(shown.errorOutput)")
-            #expect(shown.errorOutput.contains("No rate of BRL"))
+            #expect(shown.errorOutput.contains("No rate of BRL") && !shown.errorOutput.contains("No rate in USD"))
             for (report, currency) in [("trials", "USD"), ("retention", "USD"), ("mrr", "usd")] {
                 #expect(await run("show", report, "--currency", currency).code == 64)
             }
@@ -120,5 +135,31 @@ import Testing
             }
             await connection.close()
         }
+    }
+    @Test func `The commands of the page read rates from the file of the European Central Bank`() throws {
+        let page = URL(filePath: #filePath).appending(path: "../../../../../Documentation/Insight.md")
+        let text = try String(contentsOf: page.standardizedFileURL, encoding: .utf8)
+        let script = try #require(
+            text.firstMatch(of: /unzip -p eurofxref-hist\.zip \| ([\s\S]*?) >rates\.csv/)?.output.1)
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        // As the bank writes it: N/A for a currency that is not quoted any more, and a comma at the end.
+        try directory.write(
+            "bank.csv",
+            "Date,USD,JPY,BGN,ITL,\n2026-11-26,1.0823,N/A,1.9558,2000,\n2026-11-25,1.08,160.5,1.9558,N/A,\n")
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", "cat bank.csv | \(script) >rates.csv"]
+        process.currentDirectoryURL = directory.url
+        try process.start()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        let loaded = try LoadExchangeRates(
+            String(contentsOf: directory.url("rates.csv"), encoding: .utf8), into: "USD", from: "European Central Bank")
+        #expect(
+            loaded.rates.map { "\($0.currency) \($0.trillionths)" } == [
+                "EUR 1082300000000", "BGN 553379691175", "ITL 541150000", "EUR 1080000000000", "JPY 6728971963",
+                "BGN 552203701810",
+            ])
     }
 }

@@ -41,6 +41,7 @@ import Testing
             let empty = await run(["rules", "set", try file(#"{"rules": []}"#), "--dry-run"] + Self.app)
             #expect(empty.text.contains("The offer spring of pro would have no rule any more."))
             #expect(await run(["signed"] + Self.app).text.contains("No offer was signed"))
+            #expect(await run(["redeemed"] + Self.app).text.contains("No offer was signed"))
             #expect(await run(["signed", "--account", "x"] + Self.app).code != 0)
             let audit = await CommandOutcome.of(["audit"], environment: database.environment)
             #expect(audit.text.contains("offers rules set"))

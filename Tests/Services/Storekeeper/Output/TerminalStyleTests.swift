@@ -41,7 +41,8 @@ import Testing
 
     @Test(arguments: [
         (["statsu"], "storekeeper status"), (["dead-letters", "lits"], "storekeeper dead-letters list"),
-        (["--verbose"], nil), (["status"], nil), (["xylophone"], nil),
+        (["--verbose"], nil), (["status"], nil), (["xylophone"], nil), (["help", "events"], nil),
+        (["help", "retention-messages", "list"], nil), (["help", "evnts"], "storekeeper events"),
     ])
     func `Misspelt command is told what it was to be`(arguments: [String], meant: String?) {
         #expect(CommandLineTool.suggestion(for: arguments) == meant)

@@ -49,7 +49,8 @@ struct PricesTests {
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
             try await Self.add("1", bought: 100, price: 79_990, next: 99_990, consent: 0, connection)
-            try await Self.add("2", bought: 90, price: 79_990, next: 79_990, connection)
+            // PRICE_CHANGE of Advanced Commerce: Apple asks for no consent.
+            try await Self.add("2", bought: 90, price: 79_990, next: 89_990, connection)
             try await Self.add("3", bought: 10, price: 99_990, next: 99_990, connection)
             try await Self.add("4", bought: 5, price: 0, next: 99_990, code: "SPRING", connection)
             // Paid for by other purchases.
@@ -80,6 +81,19 @@ struct PricesTests {
             let changes = await Self.run("products", "price-changes", "--app", "com.example.app", on: database)
             #expect(changes.text.contains("pending") && changes.text.contains("79.990"), "\(changes.text)")
             #expect(!changes.text.contains("agreed") && changes.code == 0)
+            struct Change: Decodable {
+                var originalTransactionId: String
+                var effectiveAt: String
+                var oldPrice: String
+                var newPrice: String
+                var consent: String
+            }
+            let changing: [Change] = try await Self.run("products", "price-changes", "--json", on: database).json()
+            #expect(changing.map(\.originalTransactionId) == ["1", "2"])
+            #expect(changing.map(\.consent) == ["pending", "not asked"])
+            #expect(changing.map(\.oldPrice) == ["79.990", "79.990"])
+            #expect(changing.map(\.newPrice) == ["99.990", "89.990"])
+            #expect(changing.map { $0.effectiveAt.prefix(10) } == ["2026-07-01", "2026-07-11"])
             let codes = await Self.run("products", "offer-codes", on: database)
             #expect(codes.text.contains("SPRING"), "\(codes.text)")
             let none = await Self.run("products", "offer-codes", "--from", "1d", "--to", "1h", on: database)
@@ -91,6 +105,11 @@ struct PricesTests {
             // Received thirteen hours after Apple signed it.
             let events = await Self.run("events", "list", "--purchase", "1", on: database)
             #expect(events.text.contains("13 h 3 min"), "\(events.text)")
+            struct Listed: Decodable { var notificationUUID: String }
+            let list = await Self.run("events", "list", "--purchase", "1", "--json", on: database)
+            let listed: [Listed] = try list.json()
+            let shown = await Self.run("events", "show", try #require(listed.first).notificationUUID, on: database)
+            #expect(shown.text.contains("by 13 h 3 min: an earlier attempt of Apple's failed"), "\(shown.text)")
         }
     }
 }

@@ -11,7 +11,7 @@ import Testing
 @testable import Storekeeper
 
 /// rebuild proves that the state follows from the ledger, and names rows that do not.
-@Suite(.serialized) struct RebuildTests {
+@Suite struct RebuildTests {
     @Test(arguments: 700...703 as ClosedRange<UInt64>)
     func `rebuild finds every row the same after disorder and repetitions, and leaves nothing behind`(seed: UInt64)
         async throws
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// Changes by hand, and what has to be said of each.
+    /// Changes by hand, of different rows, and what has to be said of each.
     static let tamperings: [(sql: String, table: String, says: String)] = [
         (
             "update subscription set product_id = 'stolen' where original_transaction_id = '23' and environment = 'Production'",
@@ -118,17 +118,19 @@ import Testing
         ),
     ]
 
-    @Test(arguments: tamperings)
-    func `rebuild finds and names what was changed by hand, and nothing else`(
-        sql: String, table: String, says: String
-    ) async throws {
+    @Test func `rebuild finds and names what was changed by hand, and nothing else`() async throws {
         try await RebuildFixture.use(seed: 710) { connection, database async throws in
-            try await connection.run(unsafeScript: sql)
+            for tampering in Self.tamperings { try await connection.run(unsafeScript: tampering.sql) }
             let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
             #expect(outcome.code == 1)
             let lines = outcome.text.split(separator: "\n").dropLast()
-            #expect(!lines.isEmpty)
-            #expect(lines.allSatisfy { $0.hasPrefix("\(table) Production ") && $0.contains(says) }, "\(lines)")
+            var unexplained = Set(lines)
+            for (sql, table, says) in Self.tamperings {
+                let named = lines.filter { $0.hasPrefix("\(table) Production ") && $0.contains(says) }
+                #expect(!named.isEmpty, "\(sql): \(lines)")
+                unexplained.subtract(named)
+            }
+            #expect(unexplained.isEmpty, "\(unexplained)")
             #expect(try await RebuildFixture.schemas(connection) == 0)
         }
     }

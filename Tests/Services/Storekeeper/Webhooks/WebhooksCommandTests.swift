@@ -86,6 +86,24 @@ import WebhookDelivery
         #expect(outcome.code == 64 && outcome.errorOutput.contains("the URL is not accepted"))
     }
 
+    @Test func `webhooks create warns of an event and a fact that no change has`() async {
+        func create(_ filter: String...) async -> CommandOutcome {
+            await CommandOutcome.of(
+                ["webhooks", "create", "--environment", "Production", "--url", "https://example.com/", "--dry-run"]
+                    + filter)
+        }
+        let wrong = await create("--event", "EXPIRED.VOLUNTARY", "--fact", "accesUntil")
+        #expect(wrong.code == 0 && wrong.errorOutput.contains("EXPIRED.VOLUNTARY"))
+        #expect(wrong.errorOutput.contains("No change has the fact accesUntil"))
+        let right = await create(
+            "--event", "EXPIRED/VOLUNTARY", "--event", "ACCESS_ENDED", "--event", "signedTransaction", "--fact",
+            "accessUntil", "--fact", "earlierExpiresDate", "--fact", "refundRequest")
+        #expect(right.code == 0 && right.errorOutput == "")
+        // It gets what Apple sent as a notification.
+        let relay = await create("--kind", "apple", "--event", "ACCESS_ENDED")
+        #expect(relay.code == 0 && relay.errorOutput.contains("ACCESS_ENDED"))
+    }
+
     @Test func `webhooks create without the key changes nothing and names the variable`() async throws {
         try await TestDatabase.use { database in
             let outcome = await CommandOutcome.of(
@@ -120,6 +138,10 @@ import WebhookDelivery
             #expect(await run("replay", created.endpoint).code == 64)
             let later = await run("replay", created.endpoint, "--from", "2999-01-01", "--yes")
             #expect(later.code == 64 && later.errorOutput.contains("is not after --from"))
+            let mixed = await run("replay", created.endpoint, "--purchase", "1", "--event", "EXPIRED")
+            #expect(mixed.code == 64 && mixed.errorOutput.contains("--app, --event and --fact need --from"))
+            let typo = await run("replay", created.endpoint, "--from", "2h", "--event", "EXPIRD", "--dry-run")
+            #expect(typo.text.contains("0 changes would be sent") && typo.errorOutput.contains("EXPIRD"))
             #expect(await run("deliveries", created.endpoint).text == "There is no such delivery.")
             #expect(await run("remove", created.endpoint).code == 0)
             let gone = await run("show", created.endpoint)
@@ -153,8 +175,9 @@ import WebhookDelivery
 
     @Test func `EventLines splits a stream into events, however it is cut`() {
         let stream =
-            ": storekeeper\n\nid: a1\nevent: subscription.changed\ndata: {\"x\": 1}\n\n: no news\n\nid: a2\ndata: 2\n\n"
+            ": storekeeper\nid: a0\n\nid: a1\nevent: subscription.changed\ndata: {\"x\": 1}\n\n: no news\n\nid: a2\ndata: 2\n\n"
         let expected = [
+            EventLines.Event(id: "a0", data: []),
             EventLines.Event(id: "a1", data: Array("{\"x\": 1}".utf8)),
             EventLines.Event(id: "a2", data: Array("2".utf8)),
         ]

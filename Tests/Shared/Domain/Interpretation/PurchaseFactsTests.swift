@@ -50,6 +50,54 @@ import Testing
         #expect(facts.commitmentInfo == #"{"c":1}"#)
     }
 
+    @Test(
+        arguments: [
+            (nil, ["PENDING"], 0), (nil, ["ACCEPTED", "PENDING"], 0), (nil, ["SCHEDULED", "ACCEPTED"], 1),
+            (nil, ["SCHEDULED"], nil), (nil, [], nil), (.accepted, ["PENDING"], 1),
+        ] as [(PriceIncreaseStatus?, [String], Int?)])
+    func `RenewalFacts sum up the consent to the price increases of Advanced Commerce`(
+        whole: PriceIncreaseStatus?, items: [String], expected: Int?
+    ) {
+        var renewal = JWSRenewalInfoDecodedPayload()
+        renewal.priceIncreaseStatus = whole
+        let texts = items.map { #"{"SKU":"a","priceIncreaseInfo":{"price":2500,"status":"\#($0)"}}"# }
+        renewal.advancedCommerceInfo = RawJSON(Array(#"{"items":[\#(texts.joined(separator: ","))]}"#.utf8))
+        #expect(RenewalFacts(renewal, signedDate: Self.now).priceIncreaseStatus == expected)
+    }
+
+    private static func refunded(_ items: String, price: Int64? = 9_990) -> JWSTransactionDecodedPayload {
+        var transaction = NotificationBuilder().transaction
+        transaction.price = price
+        transaction.advancedCommerceInfo = RawJSON(Array(#"{"items":[\#(items)]}"#.utf8))
+        return transaction
+    }
+
+    @Test(
+        arguments: [
+            (#"{"SKU":"a","refunds":[{"refundAmount":999}]},{"SKU":"b"}"#, 9_990, 10_000),
+            (#"{"refunds":[{"refundAmount":9},{"refundAmount":1}]},{"refunds":[{"refundAmount":5}]}"#, 30, 50_000),
+            (#"{"SKU":"a","refunds":[{"refundAmount":10000}]}"#, 9_990, 100_000),
+            (#"{"SKU":"a","refunds":[{"refundAmount":9223372036854775807}]}"#, 9_990, 100_000),
+            (#"{"SKU":"a","refunds":[{"refundAmount":-5}]}"#, 9_990, 0),
+            (#"{"SKU":"a","refunds":[{"refundAmount":999},{}]}"#, 9_990, nil), (#"{"SKU":"a"}"#, 9_990, nil),
+            (#"{"refunds":[{"refundAmount":1}]}"#, nil, nil), (#"{"refunds":[{"refundAmount":1}]}"#, 0, nil),
+        ] as [(String, Int64?, Int64?)])
+    func `TransactionFacts sum up the refunds of the items of Advanced Commerce`(
+        items: String, price: Int64?, expected: Int64?
+    ) throws {
+        let facts = try #require(TransactionFacts(Self.refunded(items, price: price), signedDate: Self.now))
+        #expect(facts.revocationPercentage == expected)
+    }
+
+    @Test func `A transaction is refunded by item while it has no revocation date of its own`() {
+        #expect(!Self.refunded(#"{"SKU":"a"}"#).isRefundedByItem)
+        #expect(Self.refunded(#"{"SKU":"a","refunds":[{"refundAmount":999}]},{"SKU":"b"}"#).isRefundedByItem)
+        var revoked = Self.refunded(#"{"SKU":"a","revocationDate":1767225600000},{"SKU":"b"}"#)
+        #expect(revoked.isRefundedByItem)
+        revoked.revocationDate = Self.now
+        #expect(!revoked.isRefundedByItem)
+    }
+
     private static func event(
         _ type: String, _ status: UnsignedStatus?, signedDate: Date? = now
     ) throws -> PurchaseEvent {

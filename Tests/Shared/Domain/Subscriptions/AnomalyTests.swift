@@ -86,6 +86,14 @@ import Testing
         #expect(Set(Self.cases.map(\.anomaly)) == Set(Anomaly.allCases).subtracting([.otherApp]))
     }
 
+    @Test(arguments: [(1, []), (5, [.revocationWithoutDate])] as [(Int, [Anomaly])])
+    func `A refund of some items has no revocation date, unless Apple's status says that all is revoked`(
+        status: Int, expected: [Anomaly]
+    ) {
+        let refunded = Self.event("REFUND", status: status) { $0.isRefundOfItems = true }
+        #expect(refunded.anomalies == expected)
+    }
+
     @Test func `A status without access before the period of its transaction begins is no anomaly`() {
         let paidAhead = Sample.event(
             "PRICE_INCREASE/PENDING", signed: 29.5, status: 2,

@@ -39,6 +39,17 @@ import Testing
                 + "payment is 9.990 EUR; after it, gold follows on 2027-01-01T00:00:00.000Z for 10.990 EUR")
     }
 
+    @Test(arguments: ["1798761600000", "1798761600000.5", "1798761600000000"])
+    func `Dates of a commitment may have a fraction, or be in microseconds`(number: String) {
+        var transaction = Sample.period()
+        transaction.commitmentInfo = #"{"commitmentExpiresDate":\#(number)}"#
+        var renewal = Sample.renewal()
+        renewal.commitmentInfo = #"{"commitmentRenewalDate":\#(number)}"#
+        let commitment = Commitment(transaction: transaction, renewal: renewal)
+        #expect(commitment?.expiresDate == Date(milliseconds: 1_798_761_600_000))
+        #expect(commitment?.renewalDate == Date(milliseconds: 1_798_761_600_000))
+    }
+
     @Test(arguments: ["null", "[1]", "7", "{", #"{"billingPeriodNumber":"3","commitmentExpiresDate":1e300}"#])
     func `Commitment of another form than Apple documents claims nothing`(json: String) {
         var transaction = Sample.period()

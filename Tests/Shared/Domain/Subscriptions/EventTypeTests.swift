@@ -36,9 +36,11 @@ import Testing
         .expiredOverPrice: "gold expired because the customer did not agree to the price increase.",
         .expiredUnsold: "gold expired because it was no longer for sale.",
         .priceIncreasePending:
-            "The customer was asked to agree to a price increase to 12.050 EUR and has not answered.",
-        .priceIncreaseAccepted: "The customer agreed to the price increase to 12.050 EUR, or it needs no consent.",
-        .priceChanged: "The price of gold changed to 12.050 EUR.",
+            "The customer was asked to agree to a price increase to 12.050 EUR on 2026-01-31T00:00:00.000Z and has not "
+            + "answered.",
+        .priceIncreaseAccepted:
+            "The customer agreed to the price increase to 12.050 EUR on 2026-01-31T00:00:00.000Z, or it needs no consent.",
+        .priceChanged: "The price of gold changed to 12.050 EUR on 2026-01-31T00:00:00.000Z.",
         .refunded: "Apple refunded gold; that transaction gives no access any more.",
         .seatsRefunded: "Apple refunded seats of gold; the other seats stay valid.",
         .refundDeclined: "Apple declined the refund of gold; access continues.",
@@ -84,12 +86,34 @@ import Testing
         #expect(!event.anomalies.contains(.unknownEvent))
     }
 
+    @Test func `Price change names the old price, the new one and its day`() {
+        var event = Self.event("PRICE_CHANGE")
+        event.transaction?.offerType = nil
+        event.transaction?.priceMilliunits = 9_990
+        event.transaction?.currency = "EUR"
+        event.renewal?.renewalDate = Sample.day(31)
+        event.renewal?.autoRenewProductId = "gold"
+        #expect(
+            event.sentence == "The price of gold changed from 9.990 EUR to 12.050 EUR on 2026-02-01T00:00:00.000Z.")
+        // The next period is of another product, or has an offer: its price is no change of what was paid.
+        var (other, offered) = (event, event)
+        other.renewal?.autoRenewProductId = "silver"
+        offered.renewal?.offerType = 2
+        #expect(!other.sentence.contains(" from "))
+        #expect(!offered.sentence.contains(" from "))
+    }
+
     @Test func `An unknown event type is described by its raw name, stored and an anomaly`() {
         let event = Self.event("DID_DREAM/OF_SHEEP")
         #expect(event.eventType == nil)
         #expect(event.sentence.contains("DID_DREAM/OF_SHEEP"))
         #expect(event.anomalies == [.unknownEvent])
         #expect(Sample.state(event)?.transaction == event.transaction)
+    }
+
+    @Test func `A renewal that was charged before its period begins says so`() {
+        let event = Sample.event("DID_RENEW", signed: 29, transaction: Sample.period("2", from: 30, to: 60))
+        #expect(event.sentence.hasSuffix(", charged early: the period begins on 2026-01-31T00:00:00.000Z."))
     }
 
     @Test func `An unknown subtype is an unknown event type, and an empty subtype is none`() {
@@ -120,6 +144,18 @@ import Testing
                 == "Apple refunded part of gold, because of an issue with the app; "
                 + "that transaction gives no access any more."
         )
+    }
+
+    @Test func `The description of a refund of some items says that the purchase goes on`() {
+        var refund = Sample.event("REFUND", signed: 1, status: 1, transaction: Sample.period())
+        refund.isRefundOfItems = true
+        #expect(
+            refund.sentence
+                == "Apple refunded items of gold; the purchase goes on with those that were not revoked.")
+        // All items, of which Apple signs no type: a share was refunded, and the transaction is over.
+        refund = Sample.event("REFUND", signed: 1, transaction: Sample.period(revoked: 1))
+        refund.transaction?.revocationPercentage = 40_000
+        #expect(refund.sentence == "Apple refunded part of gold; that transaction gives no access any more.")
     }
 
     @Test(arguments: [

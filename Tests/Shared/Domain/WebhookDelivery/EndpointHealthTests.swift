@@ -10,10 +10,10 @@ import Testing
     @Test func `An endpoint is failing after five failures in a row, and a success ends that`() {
         var health = EndpointHealth(nextProbeAt: Self.start)
         for _ in 0..<4 { #expect(health.failed("answered 500", at: Self.start) == .none) }
-        #expect(!health.isFailing && health.succeeded() == .none && health.failures == 0)
+        #expect(!health.isFailing && health.succeeded(at: Self.start) == .none && health.failures == 0)
         for _ in 0..<5 { #expect(health.failed("answered 500", at: Self.start) == .none) }
         #expect(health.isFailing && health.failingSince == Self.start && health.lastFault == "answered 500")
-        #expect(health.succeeded() == .recovered)
+        #expect(health.succeeded(at: Self.start) == .recovered)
         #expect(!health.isFailing && health.failingSince == nil && health.lastFault == nil)
     }
 
@@ -72,5 +72,14 @@ import Testing
         health.throttled(for: 5, at: Self.start)
         #expect(health.isPaused(at: Self.start.addingTimeInterval(3599)))
         #expect(!health.isPaused(at: Self.start.addingTimeInterval(3600)))
+    }
+
+    @Test func `A success that was under way when the receiver asked for a pause does not end it`() {
+        var health = EndpointHealth(nextProbeAt: Self.start)
+        health.throttled(for: 60, at: Self.start)
+        #expect(health.succeeded(at: Self.start.addingTimeInterval(1)) == .none)
+        #expect(health.isPaused(at: Self.start.addingTimeInterval(59)))
+        _ = health.succeeded(at: Self.start.addingTimeInterval(60))
+        #expect(health.pausedUntil == nil)
     }
 }

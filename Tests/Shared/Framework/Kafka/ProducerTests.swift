@@ -109,7 +109,6 @@ import Testing
         let producer = try cluster.producer()
         _ = try await producer.send(ProducerRecord(topic: topic, key: nil, value: [1]))
         await producer.close(deadline: .seconds(10))
-        #expect(!producer.isHealthy)
         let record = ProducerRecord(topic: topic, key: nil, value: [2])
         #expect(try await failure { _ = try await producer.send(record) }.meaning == .fatal)
         #expect(try await failure { try await producer.send([record]) }.meaning == .fatal)

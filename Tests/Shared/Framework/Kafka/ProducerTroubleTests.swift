@@ -216,9 +216,7 @@ import Testing
             throw error
         }
         #expect(producer.fatalErrors == 1)
-        #expect(!producer.isHealthy)
         #expect(try await producer.send(record).offset == 0)
-        #expect(producer.isHealthy)
         #expect(producer.fatalErrors == 1)
     }
 

@@ -28,6 +28,21 @@ struct AttentionTests {
         #expect(Self.report() == [])
     }
 
+    @Test func `Attention reports what could not be looked at, and where the database is away only that`() {
+        let unread = ["webhooks": "no answer within 2 s", "event feed": "no answer within 2 s"]
+        #expect(
+            Self.report { $0.unread = unread } == [
+                "the event feed could not be looked at: no answer within 2 s",
+                "the webhooks could not be looked at: no answer within 2 s",
+            ])
+        let away = Self.report {
+            $0.unread = unread
+            ($0.ledger, $0.rejected, $0.receivers) = (.unreadable("x"), .unreadable("x"), .unreadable("x"))
+            ($0.recovery, $0.unpublished, $0.blocked) = (.unreadable("x"), .unreadable("x"), .unreadable("x"))
+        }
+        #expect(away == ["the database is unavailable; check that Postgres runs and answers (disk, connections)"])
+    }
+
     @Test func `Attention reports endpoints of webhooks that are disabled, fail or are late, and what to do`() {
         func sentences(_ state: String, oldest: Double? = nil) -> [String] {
             Self.report {
@@ -39,7 +54,11 @@ struct AttentionTests {
             }
         }
         #expect(sentences("active", oldest: 800) == [] && sentences("paused", oldest: 9000) == [])
-        #expect(sentences("testing") == [])
+        #expect(sentences("testing") == [] && sentences("testing", oldest: 800) == [])
+        // Created, or resumed while its receiver is still away: nothing else says so.
+        #expect(
+            sentences("testing", oldest: 1000).first?.contains("has not answered its test: answered 500; events of 2")
+                == true)
         #expect(
             sentences("active", oldest: 1000).first?.contains("late: answered 500; events of 2 purchases wait") == true)
         #expect(sentences("failing").first?.contains("is failing: answered 500") == true)
@@ -194,7 +213,7 @@ struct AttentionTests {
                 }
             ),
             (
-                "test notification of app Production is unreached, Apple says TIMED_OUT",
+                "test notification of app Production is unreached, Apple says TIMED_OUT: ingest answered too late",
                 {
                     $0.recovery = .read(
                         RecoveryStatus(canaries: [

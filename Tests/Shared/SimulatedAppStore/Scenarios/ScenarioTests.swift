@@ -1,5 +1,7 @@
+import AppStore
 import Contracts
 import Foundation
+import StrictJSON
 import Testing
 
 @testable import SimulatedAppStore
@@ -93,6 +95,27 @@ import Testing
         #expect(cancelled.commitmentInfo?.text.contains(#""commitmentAutoRenewStatus":0"#) == true)
         let paid = PayloadBuilder.transaction(try #require(events[3].purchase), in: events[3])
         #expect(paid.commitmentInfo?.text.hasPrefix(#"{"billingPeriodNumber":3,"totalBillingPeriods":12,"#) == true)
+    }
+
+    @Test func `Price of Advanced Commerce changes without consent, and the next period costs it`() throws {
+        let (events, _) = try Self.play("advanced-commerce")
+        #expect(
+            events.map(\.kind.type.rawValue)
+                == ["SUBSCRIBED", "MIGRATION", "METADATA_UPDATE", "PRICE_CHANGE", "DID_RENEW"])
+        let purchases = events.compactMap(\.purchase)
+        let price = purchases[0].price
+        #expect(purchases.map(\.price) == [price, price, price, price, price + 1_000])
+        let changed = events[3]
+        let renewal = PayloadBuilder.renewal(try #require(changed.renewal), of: purchases[3], in: changed)
+        #expect(renewal.renewalPrice == price + 1_000 && renewal.priceIncreaseStatus == nil)
+        let next = try AdvancedCommerceInfo(
+            json: JSONDocument(try #require(renewal.advancedCommerceInfo?.bytes)).root)
+        #expect(next.items?.first?.priceIncreaseInfo?.price == price + 1_000 && next.consistencyToken != nil)
+        let transaction = PayloadBuilder.transaction(purchases[3], in: changed)
+        let now = try AdvancedCommerceInfo(
+            json: JSONDocument(try #require(transaction.advancedCommerceInfo?.bytes)).root)
+        #expect(now.items?.first?.price == price && now.items?.first?.priceIncreaseInfo == nil)
+        #expect((now.taxExclusivePrice ?? 0) + (now.estimatedTax ?? 0) == price && now.taxRate == "0.19")
     }
 
     @Test func `Commitment ends later where a payment succeeded late`() throws {

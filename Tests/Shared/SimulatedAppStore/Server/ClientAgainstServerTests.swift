@@ -3,6 +3,7 @@ import Contracts
 import Foundation
 import ServerAPI
 import Signatures
+import StrictJSON
 import Testing
 
 @testable import SimulatedAppStore
@@ -182,16 +183,50 @@ import Testing
             ) async throws -> AppStoreServerAPI.AdvancedCommerceOutcome {
                 try await client.advancedCommerce(operation, story.id, json: Array("{\(info)\(members)}".utf8))
             }
-            let changed = try await ask(.changePrice, #","items":[{"SKU":"a","price":1990}]"#)
-            #expect(changed.transaction?.value?.originalTransactionId == story.id)
-            #expect(changed.renewalInfo?.value?.originalTransactionId == story.id)
-            let refund = #","items":[{"SKU":"a","refundReason":"LEGAL","refundType":"FULL","revoke":true}]"#
-            let risk = #","refundRiskingPreference":false"#
-            #expect(try await ask(.requestRefund, refund + risk).transaction?.value != nil)
             func code(_ call: () async throws -> Void) async -> APIErrorCode? {
                 do { try await call() } catch { return (error as? APIError)?.code }
                 return nil
             }
+            let changed = try await ask(.changePrice, #","items":[{"SKU":"a","price":1990}]"#)
+            #expect(changed.transaction?.value?.originalTransactionId == story.id)
+            #expect(changed.renewalInfo?.value?.originalTransactionId == story.id)
+            #expect(changed.renewalInfo?.value?.renewalPrice == 1_990)
+            #expect(Self.kind(of: story.id, in: fixture) == NotificationKind(.priceChange))
+            let names = #""displayName":"Paper","description":"Daily""#
+            let later = #","descriptors":{"effective":"NEXT_BILL_CYCLE",\#(names)}"#
+            let now = #","items":[{"currentSKU":"a","effective":"IMMEDIATELY",\#(names)}]"#
+            let renamed = try await ask(.changeMetadata, later + now)
+            let bought = try Self.info(renamed.transaction?.value?.advancedCommerceInfo)
+            #expect(bought.items?.map(\.displayName) == ["Paper"] && bought.descriptors?.description == "All titles")
+            let next = try Self.info(renamed.renewalInfo?.value?.advancedCommerceInfo)
+            #expect(next.descriptors?.description == "Daily")
+            #expect(Self.kind(of: story.id, in: fixture) == NotificationKind(.metadataUpdate))
+            let migrating = #","targetProductId":"generic","taxCode":"C","items":[{"SKU":"a",\#(names)}]"#
+            #expect(await code { _ = try await ask(.migrate, migrating) } == .nullDescriptors)
+            _ = try await ask(.migrate, migrating + #","descriptors":{\#(names)}"#)
+            let long = #""currentSKU":"a","displayName":"\#(String(repeating: "x", count: 31))""#
+            for (members, expected) in [
+                (#""descriptors":{"displayName":"x"}"#, .nullEffective),
+                (#""descriptors":{"effective":"SOON","displayName":"x"}"#, .malformedPayload),
+                (#""descriptors":{"effective":"IMMEDIATELY"}"#, .atLeastOneOfDisplayNameOrDescription),
+                (#""items":[{"effective":"IMMEDIATELY","SKU":"a"}]"#, .nullSKU),
+                (#""items":[{"effective":"IMMEDIATELY","currentSKU":"b"}]"#, .invalidSKU),
+                (#""items":[{"effective":"IMMEDIATELY",\#(long)}]"#, .displayNameLengthExceeded),
+            ] as [(String, APIErrorCode)] {
+                #expect(await code { _ = try await ask(.changeMetadata, ",\(members)") } == expected, "\(members)")
+            }
+            let risk = #","refundRiskingPreference":false"#
+            let declined = #","items":[{"SKU":"a","refundReason":"SIMULATE_REFUND_DECLINE","refundType":"FULL"}]"#
+            #expect(
+                await code { _ = try await ask(.requestRefund, declined + risk) } == APIErrorCode(rawValue: 4_000_158))
+            let refund = #","items":[{"SKU":"a","refundReason":"LEGAL","refundType":"FULL","revoke":true}]"#
+            let refunded = try #require(try await ask(.requestRefund, refund + risk).transaction?.value)
+            let items = try Self.info(refunded.advancedCommerceInfo).items
+            #expect(items?.map(\.sku) == ["a"] && items?.first?.refunds?.first?.refundReason == "LEGAL")
+            #expect(items?.first?.revocationDate != nil && refunded.revocationDate != nil)
+            #expect(Self.kind(of: story.id, in: fixture) == .refund)
+            let other = #","items":[{"SKU":"b","refundReason":"LEGAL","refundType":"FULL","revoke":true}]"#
+            #expect(await code { _ = try await ask(.requestRefund, other + risk) } == .invalidSKU)
             #expect(await code { _ = try await ask(.requestRefund, refund) } == .nullRefundRiskingPreference)
             #expect(
                 await code { _ = try await ask(.requestRefund, #","items":[{"SKU":"a"}]"#) } == .nullRefundReason)
@@ -206,6 +241,15 @@ import Testing
                 await code { _ = try await client.advancedCommerce(.cancel, "999", json: Array("{\(info)}".utf8)) }
                     == .transactionIdNotFound)
         }
+    }
+
+    private static func info(_ json: RawJSON?) throws -> AdvancedCommerceInfo {
+        try AdvancedCommerceInfo(json: JSONDocument(try #require(json?.bytes)).root)
+    }
+
+    /// The newest notification about a purchase.
+    private static func kind(of id: String, in fixture: SimulatorFixture) -> NotificationKind? {
+        fixture.historyStore.withHistory(of: SimulatorFixture.production) { $0.subscriber(id)?.newest.kind }
     }
 
     @Test func `Transactions, statuses and refunds are verified and complete`() async throws {

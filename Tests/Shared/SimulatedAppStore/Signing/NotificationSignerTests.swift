@@ -134,6 +134,28 @@ import Testing
         }
     }
 
+    @Test func `What is signed for a device proves that it was made there, and nowhere else`() throws {
+        let signer = try Self.signer()
+        var story = PurchaseFixture()
+        let event = story.next(.subscribe)
+        let purchase = try #require(event.purchase)
+        let app = PayloadBuilder.appTransaction(of: event)
+        let device = UUID()
+        for jws in [try signer.sign(purchase, in: event, for: device), try signer.sign(app, for: device)] {
+            let mark = try #require(DeviceVerification(json: try Self.claims(of: jws)))
+            #expect(mark.isOf(device) && !mark.isOf(UUID()))
+        }
+        #expect(DeviceVerification(json: try Self.claims(of: try signer.sign(purchase, in: event))) == nil)
+    }
+
+    @Test func `A device is named by a UUID, beside the signed text that is for it`() throws {
+        let device = UUID().uuidString
+        #expect(try PurchasesCommand.parse(["1", "--signed", "--device", device]).device == device)
+        for arguments in [["1", "--device", device], ["1", "--signed", "--device", "phone"]] {
+            #expect(throws: (any Error).self) { try PurchasesCommand.parse(arguments) }
+        }
+    }
+
     /// Trusts the development root for the apps of the population, and nothing else.
     static func verifier() throws -> SignedDataVerifier {
         let root = try Certificate(der: try authority.get().root)

@@ -168,6 +168,19 @@ import Testing
         #expect(missing.isEmpty, "\(missing)")
     }
 
+    @Test func `Table of the coverage has no zero where nothing is missing`() {
+        var coverage = Coverage()
+        let environments = [StoreEnvironment.production, .sandbox]
+        let apps = environments.map { App(bundleId: "com.example.app", appAppleId: 1, environment: $0) }
+        var population = Population(apps: apps, size: 2_000, seed: 1, now: Self.now)
+        for _ in 0..<20_000 { coverage.add(population.next(now: Self.now)) }
+        let rows = CoverageCommand.table(of: coverage, in: environments)
+        #expect(rows.count == coverage.keys.count + 1)
+        #expect(!rows.contains { $0.split(separator: " ").contains("0") })
+        let none = CoverageCommand.table(of: Coverage(), in: environments)
+        #expect(none.dropFirst().allSatisfy { $0.hasSuffix(" 0") })
+    }
+
     @Test func `Equal seeds and moments produce equal notifications, down to the ids`() {
         #expect(Self.events(2_000, seed: 5) == Self.events(2_000, seed: 5))
     }

@@ -64,6 +64,26 @@ import Testing
         }
     }
 
+    @Test func `Credits of some transactions are looked up among many before the tables are analyzed`() async throws {
+        try await RefundFixture.use(requested: nil) { fixture async throws in
+            _ = try await Self.credit("1", fixture)
+            try await fixture.connection.run(
+                unsafeScript: """
+                    insert into transaction (
+                        signed_at, event_at, notification_uuid, environment, is_upgraded, transaction_id,
+                        original_transaction_id, bundle_id, product_id, product_type)
+                    select now(), now(), gen_random_uuid(), 'Production', false, 'many ' || number, 'many ' || number,
+                        '\(Self.app)', 'coins', 'Consumable'
+                    from generate_series(1, 3000) as number
+                    """)
+            let store = CreditStore(fixture.connection)
+            let before = try await LedgerCostTests.counters(fixture.connection).read
+            let credits = try await store.credits(of: ["1", "many 2", "none"], in: .production)
+            #expect(credits.map(\.transactionId) == ["1"])
+            #expect(try await LedgerCostTests.counters(fixture.connection).read - before < 20)
+        }
+    }
+
     @Test func `A refund takes back what it refunds, and gives it again where Apple reverses it`() async throws {
         try await RefundFixture.use(requested: nil) { fixture async throws in
             try await ProductStore(fixture.connection).setCredits(

@@ -31,4 +31,20 @@ import Testing
             #expect(try await store.delete(requestedBefore: Fixtures.at(2)) == 1)
         }
     }
+
+    @Test func `CanaryStore finds the newest of an app also behind a hundred of another one`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            let store = CanaryStore(fixtures.connection)
+            let quiet = Canary(
+                environment: .production, bundleId: "com.example.quiet", token: "quiet", requestedAt: Fixtures.at(0))
+            try await store.add(quiet)
+            for number in 1...101 {
+                try await store.add(
+                    Canary(
+                        environment: .production, bundleId: "com.example.busy", token: "\(number)",
+                        requestedAt: Fixtures.at(Double(number))))
+            }
+            #expect(try await store.newestOfEachApp(at: Fixtures.at(102)).map(\.token) == ["101", "quiet"])
+        }
+    }
 }

@@ -166,6 +166,92 @@ import Testing
         }
     }
 
+    @Test func `Charges and cohorts lead to their purchases, the newest first`() async throws {
+        try await Self.use { store, _ async throws in
+            func parts(
+                _ kinds: [PurchaseFigures.Kind], _ cells: [FigureReport.Dimension: String] = [:], limit: Int = 100
+            ) async throws -> [String] {
+                try await store.parts(
+                    of: kinds, in: .production, of: Self.app,
+                    during: try Self.date("2026-01-01")..<Self.date("2026-04-01"), cells: cells, limit: limit
+                ).map { part in
+                    let day = part.day.formatted(Date.ISO8601FormatStyle().month().day().dateSeparator(.dash))
+                    return "\(day) \(part.key.originalTransactionId) \(part.step) \(part.amount) \(part.count)"
+                }
+            }
+            let charged = [
+                "03-10 1 0 25000 1", "03-05 2 0 10000 1", "02-10 1 0 10000 1", "02-01 3 0 10000 1", "01-20 2 0 10000 1",
+                "01-13 5 0 10000 1", "01-10 1 0 10000 1",
+            ]
+            #expect(try await parts([.charge, .loyalCharge]) == charged)
+            #expect(try await parts([.charge, .loyalCharge], limit: 3) == Array(charged.prefix(3)))
+            #expect(try await parts([.charge], [.product: "platinum", .period: "P1M"]) == [charged[0]])
+            #expect(try await parts([.charge], [.currency: "USD"]) == [])
+            // A trial is no paid period.
+            #expect(
+                try await parts([.periods]).suffix(3) == ["01-20 2 2 0 1", "01-13 5 1 0 1", "01-10 1 3 0 1"])
+        }
+    }
+
+    @Test(arguments: 1...3 as ClosedRange<UInt64>)
+    func `What the purchases of a row were charged is its figure, by any two dimensions`(seed: UInt64) async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: seed)
+            let entries = fixtures.entries(240, purchases: 12)
+            _ = try await LedgerStore(connection).apply(
+                Array(entries.prefix(120)), moving: [], recordedAt: Fixtures.now)
+            let now = try Self.date("2025-10-13")
+            while try await FigureStore(connection).update(at: now) {}
+            _ = try await LedgerStore(connection).apply(entries, moving: [], recordedAt: Fixtures.now)
+            while try await FigureStore(connection).update(at: now) {}
+            let (store, dimensions) = (FigureReportStore(connection), FigureReport.Dimension.allCases)
+            var found = 0
+            for (place, first) in dimensions.enumerated() {
+                for second in dimensions[place...] {
+                    let query = FigureReport.Query(
+                        .revenue, in: .production, of: [Self.app],
+                        days: try Self.date("2025-06-20")..<Self.date("2025-10-05"), dimensions: [first, second])
+                    for row in try await store.report(query).rows {
+                        let cells = Dictionary(uniqueKeysWithValues: row.cells.map { ($0.dimension, $0.value) })
+                        let parts = try await store.parts(
+                            of: [.charge, .loyalCharge], in: .production, of: Self.app, during: row.days, cells: cells,
+                            limit: 10_000)
+                        #expect(row.values[0].value == .amount(parts.reduce(0) { $0 + $1.amount }), "\(row)")
+                        #expect(row.values[1].value == .count(parts.reduce(0) { $0 + $1.count }), "\(row)")
+                        found += parts.count
+                    }
+                }
+            }
+            #expect(found > 100)
+        }
+    }
+
+    @Test func `Days of a cohort that had time for the same periods are one sum`() async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            // Each day two purchases in each storefront, one of which paid for a second month.
+            try await connection.run(
+                unsafeScript: """
+                    insert into insight_day (amount, revenuecat_amount, purchases, count, day, step, environment, bundle_id, kind,
+                        currency, product_id, storefront, period, offer)
+                    select 0, 0, 0, 1, day, step, 'Production', '\(Self.app)', kind, 'EUR', 'gold', storefront, 'P1M', ''
+                    from generate_series(date '2026-01-01', date '2026-01-31', interval '1 day') as day
+                    cross join generate_series(1, 2) as step
+                    cross join unnest(array['periods', 'unbrokenPeriods']) as kind
+                    cross join unnest(array['DEU', 'USA']) as storefront;
+                    update insight_position set as_of = '2026-03-20 00:00Z'
+                    """)
+            // The time for a third month, of 31 days as the two before, has come for those of the first 16 days.
+            #expect(
+                try await Self.lines(
+                    .retention, FigureReportStore(connection, limit: 20), by: [.storefront], to: "2026-02-01") == [
+                        "01 DEU P1M 1 62 62 62 1.000", "01 DEU P1M 2 62 31 31 0.500", "01 DEU P1M 3 32 0 0 0.000",
+                        "01 USA P1M 1 62 62 62 1.000", "01 USA P1M 2 62 31 31 0.500", "01 USA P1M 3 32 0 0 0.000",
+                    ])
+            await connection.close()
+        }
+    }
+
     @Test func `A report that is made of too many sums, or has too many rows, is refused`() async throws {
         try await Self.use { _, connection async throws in
             let query = FigureReport.Query(
@@ -246,6 +332,32 @@ import Testing
             ).map { row in try row.value(at: 0, as: String.self) }
             let conditions = plan.filter { $0.contains("Index Cond") }
             #expect(!conditions.isEmpty && conditions.allSatisfy { $0.contains("(bundle_id = ") }, "\(plan)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (FigureReportStore.inGrace, "(original_transaction_id = given.original_transaction_id)"),
+            (FigureReportStore.ofDay, "(days @> "),
+        ])
+    func `The plan that is made once looks up purchases, and reads no others`(
+        statement: Statement, condition: String
+    ) async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            let types = ["text", "text", "timestamptz", "text[]", "text", "text", "text", "text", "text", "bigint"]
+            let count = (1...types.count).last { statement.sql.contains("$\($0)") } ?? 0
+            let values = ["'Production'", "'a'", "'2026-01-01'"] + [String](repeating: "null", count: count - 3)
+            try await connection.run(
+                unsafeScript: """
+                    set plan_cache_mode = force_generic_plan;
+                    prepare asked (\(types.prefix(count).joined(separator: ", "))) as \(statement.sql)
+                    """)
+            let plan = try await connection.execute(
+                Statement(unsafeSQL: "explain execute asked (\(values.joined(separator: ", ")))")
+            ).map { row in try row.value(at: 0, as: String.self) }
+            #expect(plan.contains { $0.contains("Index Cond") && $0.contains(condition) }, "\(plan)")
+            await connection.close()
         }
     }
 

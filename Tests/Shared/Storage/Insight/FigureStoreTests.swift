@@ -298,6 +298,36 @@ import Testing
                     """)
             // More was charged on these days than was known when they were reported.
             #expect(try await connection.execute(amounts)[0].value("known", as: Int64.self) > 0)
+            // The difference is listed by purchase, to the thousandth.
+            let corrections = Statement(
+                unsafeSQL: """
+                    select count(distinct original_transaction_id) as purchases, (
+                        select count(*)
+                        from (
+                            select from (
+                                select held.*
+                                from (
+                                    select environment, bundle_id, day, kind, currency, amount, count from insight_day
+                                    where kind not in ('lostInDay', 'lostInMonth', 'trialRunning', 'trialEnded', 'trialPaid',
+                                        'periods', 'unbrokenPeriods')
+                                ) as held
+                                join insight_reported using (environment, bundle_id, day)
+                                where insight_reported.kind = ''
+                                union all
+                                select environment, bundle_id, day, kind, currency, -amount, -count from insight_reported
+                                union all
+                                select environment, bundle_id, day, kind, currency, -amount, -count from insight_correction
+                            ) as change
+                            group by environment, bundle_id, day, kind, currency
+                            having sum(amount) <> 0 or sum(count) <> 0
+                        ) as unequal
+                    ) as unequal
+                    from insight_correction
+                    where day < date '2025-06-24' and corrected_at = $1::timestamptz
+                    """)
+            let listed = try await connection.execute(corrections, now)[0]
+            #expect(try listed.value("purchases", as: Int64.self) > 0)
+            #expect(try listed.value("unequal", as: Int64.self) == 0)
         }
     }
 }

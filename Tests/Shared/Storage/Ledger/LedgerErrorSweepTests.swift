@@ -8,7 +8,7 @@ import Testing
 @testable import Storage
 
 /// Every statement of `LedgerStore.apply`, with the connection lost before, within and after it, and with an error of every
-/// class that is retried: afterwards all rows are in the database once, as without a fault. Prints a matrix.
+/// class that is retried: afterwards all rows are in the database once, as without a fault. Prints what became of each.
 @Suite(.hangLimit) struct LedgerErrorSweepTests {
     /// One SQLSTATE of most classes that are retried; with `STOREKEEPER_SWEEP` set of every class, and those that are told
     /// apart within a class.
@@ -21,8 +21,15 @@ import Testing
                 "57P03",
                 "57P04", "57P05", "58000", "58030", "XX001", "XX002",
             ])
-    static let faults: [FaultyWire.Fault] =
-        [.cutBefore, .cutWithin, .cutAfter] + rejections.map(FaultyWire.Fault.rejected)
+
+    /// Each statement is cut off in three ways, and rejected with two of the errors, which take turns: a statement that is
+    /// rejected ends the transaction, whichever it is, so each error is met at several places. The commit, and with
+    /// `STOREKEEPER_SWEEP` set each statement, is rejected with all.
+    static func faults(of statement: String, number: Int) -> [FaultyWire.Fault] {
+        let isWhole = statement == "commit" || ProcessInfo.processInfo.environment["STOREKEEPER_SWEEP"] != nil
+        let chosen = isWhole ? rejections : [2 * number, 2 * number + 1].map { rejections[$0 % rejections.count] }
+        return [.cutBefore, .cutWithin, .cutAfter] + chosen.map(FaultyWire.Fault.rejected)
+    }
 
     @Test func `Ledger settles every batch once, whatever happens to any statement of its transaction`() async throws {
         let faulty = try await Self.result { database, connection in
@@ -46,10 +53,9 @@ import Testing
             #expect(statements.first == "begin-read-committed")
             #expect(statements.last == "commit")
             #expect(statements.count > 15)
-            print("sweep:", "statement".padded, Self.faults.map(\.heading).joined(separator: " "))
-            for statement in statements {
-                var line = ""
-                for fault in Self.faults {
+            for (number, statement) in statements.enumerated() {
+                var line: [String] = []
+                for fault in Self.faults(of: statement, number: number) {
                     wire.arm(statement, fault)
                     var attempts = 0
                     // Not every batch has rows for every statement.
@@ -59,10 +65,9 @@ import Testing
                     #expect(wire.hasHappened, "\(statement) was not sent")
                     let count = try await StatusStore(connection).notifications()
                     #expect(count == batches.sent, "after \(fault) of \(statement)")
-                    line += (count == batches.sent ? "ok×\(attempts)" : "LOST").padding(
-                        toLength: fault.heading.count + 1, withPad: " ", startingAt: 0)
+                    line.append("\(fault.heading) \(count == batches.sent ? "ok×\(attempts)" : "LOST")")
                 }
-                print("sweep:", statement.padded, line)
+                print("sweep:", statement.padded, line.joined(separator: ", "))
             }
             await store.close()
             return batches.number
@@ -145,7 +150,7 @@ extension FaultyWire.Fault {
         switch self {
         case .cutBefore: "before"
         case .cutWithin: "within"
-        case .cutAfter: "after "
+        case .cutAfter: "after"
         case .rejected(let sqlState): sqlState
         }
     }

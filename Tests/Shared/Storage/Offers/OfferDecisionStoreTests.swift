@@ -151,6 +151,102 @@ import Testing
             }
             #expect(try await store.newest(10, in: Self.app, account: account).map(\.redeemedBy) == ["7-10.0"])
             #expect(try await store.newest(10, in: Self.app, account: UUID()) == [])
+            // A renewal has the offer, too, and redeems nothing more.
+            try await subscribe("DID_RENEW", minute: 70) { facts in
+                (facts.offerType, facts.offerIdentifier) = (2, "thanks")
+            }
+            let other = Self.request("other", account: account)
+            #expect(Self.nonce(try await Self.sign(other, minute: 80, isRuleNeeded: false, on: connection)) != nil)
+            let redemptions = try await store.redemptions(in: Self.app)
+            #expect(
+                redemptions.map { "\($0.offerIdentifier) \($0.redeemed)/\($0.signed)" } == ["other 0/1", "thanks 1/1"])
+        }
+    }
+
+    @Test func `A refund of some seats excludes the customer until Apple takes it back`() async throws {
+        try await Self.use { fixture async throws in
+            let thanks = Self.request("thanks", account: RefundFixture.account)
+            func tell(_ type: String, _ subtype: String? = nil, minute: Double, refundedSeats: Int?) async throws {
+                try await fixture.apply(type, minute: minute, transaction: "7", purchase: "7") { entry in
+                    entry.subtype = subtype
+                    entry.event?.subtype = subtype
+                    entry.event?.transaction?.productId = "pro"
+                    entry.event?.transaction?.productType = "Auto-Renewable Subscription"
+                    entry.event?.transaction?.purchaseDate = RefundFixture.at(2)
+                    entry.event?.transaction?.signedDate = RefundFixture.at(minute)
+                    entry.event?.transaction?.expiresDate = RefundFixture.at(600)
+                    entry.event?.transaction?.quantity = 5
+                    entry.event?.transaction?.revokedSeatQuantity = refundedSeats
+                }
+            }
+            let refused = OfferSignatureStore.Outcome.refused(.refunded(at: RefundFixture.at(5), days: 30))
+            try await tell("SUBSCRIBED", minute: 2, refundedSeats: nil)
+            try await tell("REFUND", "SEATS", minute: 5, refundedSeats: 1)
+            #expect(try await Self.sign(thanks, minute: 6, on: fixture.connection) == refused)
+            // What Apple signs later shows the seats, too, and refunds nothing; nor does a request that it declines take back any.
+            try await tell("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", minute: 7, refundedSeats: 1)
+            try await tell("REFUND_DECLINED", minute: 8, refundedSeats: 1)
+            #expect(try await Self.sign(thanks, minute: 9, on: fixture.connection) == refused)
+            try await tell("REFUND_REVERSED", minute: 10, refundedSeats: nil)
+            #expect(Self.nonce(try await Self.sign(thanks, minute: 11, on: fixture.connection)) != nil)
+        }
+    }
+
+    @Test func `A subscription has lapsed since its access ended, and a grace period is access`() async throws {
+        try await Self.use { fixture async throws in
+            let (connection, day) = (fixture.connection, 24 * 60.0)
+            let rules = """
+                {"rules": [{"productId": "pro", "offerIdentifier": "back", "who": ["lapsed"], "lapsedDays": 7,
+                            "atMost": {"count": 9, "days": 1}}]}
+                """
+            _ = try await OfferRuleStore(connection).add(
+                rules, to: Self.app.bundleId, in: .production, by: "ann", at: RefundFixture.start, audit: Self.audit)
+            let end = RefundFixture.at(17 * day)
+            for (type, status, minute) in [("DID_FAIL_TO_RENEW", 4, day + 60), ("EXPIRED", 2, 17 * day + 60)] {
+                try await fixture.apply(type, minute: minute, transaction: "7", purchase: "7") { entry in
+                    entry.event?.status = status
+                    entry.event?.transaction?.productId = "pro"
+                    entry.event?.transaction?.productType = "Auto-Renewable Subscription"
+                    entry.event?.transaction?.expiresDate = RefundFixture.at(day)
+                    entry.event?.transaction?.signedDate = RefundFixture.at(minute)
+                    entry.event?.renewal = RenewalFacts(
+                        autoRenewStatus: status == 4, isInBillingRetry: status == 4,
+                        gracePeriodExpiresDate: status == 4 ? end : nil, expirationIntent: 2,
+                        renewalDate: RefundFixture.at(day), signedDate: RefundFixture.at(minute), productId: "pro")
+                }
+            }
+            for (days, refusal) in [
+                (6.0, OfferRefusal.lapsedTooRecently(at: end, days: 7)), (8, nil),
+            ] as [(Double, OfferRefusal?)] {
+                let (offers, _) = try await OfferDecisionStore(connection).offers(
+                    of: RefundFixture.account, in: Self.app, at: end.addingTimeInterval(days * 86_400))
+                #expect(offers.map(\.refusal) == [refusal], "\(days) days")
+            }
+        }
+    }
+
+    @Test func `An account's win-back offers are those of the newest renewal info, best first`() async throws {
+        try await Self.use { fixture async throws in
+            func winBacks(_ account: UUID = RefundFixture.account) async throws -> [OfferDecisionStore.WinBack] {
+                try await OfferDecisionStore(fixture.connection).offers(
+                    of: account, in: Self.app, at: RefundFixture.at(100)
+                ).winBacks
+            }
+            for (minute, offers) in [(20.0, ["best", "second"]), (10, ["older"])] {
+                try await fixture.apply("EXPIRED", minute: minute, transaction: "7", purchase: "7") { entry in
+                    entry.event?.transaction?.productId = "pro"
+                    entry.event?.transaction?.productType = "Auto-Renewable Subscription"
+                    entry.event?.transaction?.expiresDate = RefundFixture.at(minute)
+                    entry.event?.renewal = RenewalFacts(
+                        autoRenewStatus: false, signedDate: RefundFixture.at(minute), productId: "pro",
+                        eligibleWinBackOfferIds: offers)
+                }
+            }
+            let expected = OfferDecisionStore.WinBack(
+                originalTransactionId: "7", productId: "pro", offerIdentifiers: ["best", "second"],
+                signedAt: RefundFixture.at(20))
+            #expect(try await winBacks() == [expected])
+            #expect(try await winBacks(UUID()) == [])
         }
     }
 
@@ -184,7 +280,28 @@ import Testing
                 #expect(certificate != nil)
                 #expect(try await OfferSignatureStore(connection).newest(100, in: Self.app) == [])
                 #expect(try await Self.sign(request, minute: 3, on: connection) == .erased)
+                let (offers, _) = try await OfferDecisionStore(connection).offers(
+                    of: account, in: Self.app, at: RefundFixture.at(3))
+                #expect(offers == [], "none that would not be signed")
             }
+        }
+    }
+
+    @Test func `The plan that is made once looks up the customer's purchases, and reads no others`() async throws {
+        let name = "offer-decision-introductory"
+        let statement = try #require(OfferDecisionStore.statements.first { $0.name == name })
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            try await connection.run(
+                unsafeScript: """
+                    set plan_cache_mode = force_generic_plan;
+                    prepare asked (text, text[], text) as \(statement.sql)
+                    """)
+            let plan = try await connection.execute(
+                Statement(unsafeSQL: "explain execute asked ('Production', '{1}', 'group')")
+            ).map { row in try row.value(at: 0, as: String.self) }
+            #expect(plan.contains { $0.contains("(original_transaction_id = given.given_id)") }, "\(plan)")
+            await connection.close()
         }
     }
 }

@@ -128,6 +128,42 @@ import Testing
         }
     }
 
+    /// Apple's renewal info asks on until the subscriber answers.
+    @Test func `A price consent that a renewal at the old price leaves open is pending after it (T7)`() async throws {
+        var fixtures = Fixtures(seed: 7)
+        func entry(_ type: String, _ subtype: String?, _ signed: Double, _ id: String) -> LedgerEntry {
+            func day(_ number: Double) -> Date { Fixtures.epoch.addingTimeInterval(number * Self.day) }
+            let uuid = fixtures.uuid()
+            let event = PurchaseEvent(
+                key: SubscriptionKey(environment: .production, originalTransactionId: "1"),
+                version: EventVersion(signedDate: day(signed), notificationUUID: uuid), bundleId: "com.example.app",
+                notificationType: type, subtype: subtype, status: 1,
+                transaction: TransactionFacts(
+                    transactionId: id, productId: "pro", productType: "Auto-Renewable Subscription",
+                    purchaseDate: day(id == "1" ? 0 : 30), expiresDate: day(id == "1" ? 30 : 60),
+                    signedDate: day(signed)),
+                renewal: RenewalFacts(priceIncreaseStatus: 0, signedDate: day(signed)))
+            return LedgerEntry(
+                notificationUUID: uuid, notificationType: type, subtype: subtype, environment: .production,
+                bundleId: "com.example.app", appAppleId: 1, originalTransactionId: "1", transactionId: id,
+                signedDate: day(signed), receivedAt: day(signed), source: .webhook, decodedPayload: "{}",
+                signedPayload: [1], event: event,
+                position: LogPosition(topic: Topics.unique.name, partition: 0, offset: Int64(signed)))
+        }
+        let asked = entry("PRICE_INCREASE", "PENDING", 5, "1")
+        let renewed = entry("DID_RENEW", nil, 30, "2")
+        try await LedgerStoreTests.use { connection, _ async throws in
+            _ = try await LedgerStore(connection).apply([asked, renewed], moving: [], recordedAt: Fixtures.now)
+            let rows = try await connection.execute(
+                Statement(unsafeSQL: "select consent, signed_at from price_consent"))
+            #expect(try rows.map { try $0.value("consent", as: String.self) } == ["pending"])
+            #expect(try rows.map { try $0.value("signed_at", as: Date.self) } == [renewed.event?.version.signedDate])
+            let stored = try await SubscriptionStore(connection).all()
+            let consents = stored.map { PriceConsent(of: $0, events: [asked, renewed].compactMap(\.event)) }
+            #expect(consents == [.pending(since: Fixtures.epoch.addingTimeInterval(30 * Self.day))])
+        }
+    }
+
     @Test(arguments: 0..<4 as Range<UInt64>)
     func `Loyalty by SQL is that of the Swift function at any moment`(seed: UInt64) async throws {
         try await Self.use(seed: seed) { connection, histories async throws in

@@ -8,8 +8,8 @@ import Testing
 
 @testable import Storage
 
-/// The message of each type and subtype that Apple documents, as a line of one file. A change that fails this test changes what
-/// consumers read: members may be added, and nothing else.
+/// The message of each type and subtype that Apple documents, and of each event without a notification, as a line of one file. A change
+/// that fails this test changes what consumers read: members may be added, and nothing else.
 @Suite struct MessageGoldenTests {
     static let token = "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b"
     static let day = 86_400.0
@@ -105,6 +105,94 @@ import Testing
         return entry
     }
 
+    /// What Apple signed that was no notification, and the events of ``TimelineRow/withoutNotification``.
+    private static func ownEvents(
+        from number: Int, _ fixtures: inout Fixtures, _ connection: PostgresConnection
+    ) async throws -> [SubscriptionChanged] {
+        var messages: [SubscriptionChanged] = []
+        var bought = try event(nil, number: number)
+        (bought.notificationType, bought.subtype) = (SignedPart.transaction.rawValue, nil)
+        (bought.status, bought.renewal) = (nil, nil)
+        _ = try await TimelineStoreTests.apply(entry(bought, &fixtures), connection)
+        messages.append(try await last(connection))
+
+        let known = try event(nil, number: number + 1)
+        _ = try await TimelineStoreTests.apply(entry(known, &fixtures), connection)
+        var turnedOff = try event(.renewalTurnedOff, number: number + 1)
+        (turnedOff.notificationType, turnedOff.subtype) = (SignedPart.renewalInfo.rawValue, nil)
+        (turnedOff.status, turnedOff.transaction) = (nil, nil)
+        _ = try await TimelineStoreTests.apply(entry(turnedOff, &fixtures), connection)
+        messages.append(try await last(connection))
+
+        for (place, name) in TimelineRow.withoutNotification.enumerated() {
+            var beginning = try event(nil, number: number + 2 + place)
+            switch name {
+            case TimelineRow.accessEnded:
+                beginning.transaction?.expiresDate = Fixtures.now.addingTimeInterval(3600)
+                beginning.renewal?.renewalDate = beginning.transaction?.expiresDate
+            case TimelineRow.productDurationSet:
+                (beginning.notificationType, beginning.subtype) = ("ONE_TIME_CHARGE", nil)
+                (beginning.status, beginning.renewal) = (nil, nil)
+                beginning.transaction?.productId = "season.pass"
+                beginning.transaction?.productType = "Non-Renewing Subscription"
+                beginning.transaction?.expiresDate = nil
+            default: break
+            }
+            _ = try await TimelineStoreTests.apply(entry(beginning, &fixtures), connection)
+            switch name {
+            case TimelineRow.accessEnded: try await endAccess(connection)
+            case TimelineRow.productDurationSet:
+                try await ProductStore(connection).setDurations(
+                    ["season.pass": ProductDuration("P30D")], ofApp: beginning.bundleId)
+                try await ProductStoreTests.finish(AccessRecalculation(connection))
+            case TimelineRow.purchaseTransferred: try await transfer(beginning.key, connection)
+            default: Issue.record("\(name) has no golden message")
+            }
+            var message = try await last(connection)
+            #expect(message.event == name)
+            // It has a random one, because no notification caused it.
+            message.notificationUUID = try event(.renewed, number: number + 2 + place).version.notificationUUID
+            messages.append(message)
+        }
+        return messages
+    }
+
+    private static func last(_ connection: PostgresConnection) async throws -> SubscriptionChanged {
+        try #require(try await OutboxStore(connection).changes(limit: 1000).last?.message)
+    }
+
+    /// Two hours later, an hour after the end.
+    private static func endAccess(_ connection: PostgresConnection) async throws {
+        let ends = AccessEndStore(connection)
+        // The first call stores where to begin.
+        #expect(try await ends.next(patience: 600, at: Fixtures.now) == nil)
+        let later = Fixtures.now.addingTimeInterval(2 * 3600)
+        #expect(try await ends.next(patience: 600, at: later) == AccessEndStore.Batch(ends: 1, told: 1))
+    }
+
+    /// As a restore that was accepted.
+    private static func transfer(_ key: SubscriptionKey, _ connection: PostgresConnection) async throws {
+        let (app, moved) = ("com.example.app", Fixtures.now.addingTimeInterval(-day))
+        let transfer = TransferStore.Transfer(
+            key: key, bundleId: app, from: token, to: "0d5d1c4f-6a0e-4f0e-9b59-5e2f8f2f6c11", evidence: .signed,
+            policy: .lastRestoreWins, outcome: .accepted, isCounted: true)
+        try await connection.transaction { transaction in
+            _ = try transaction.pipeline([TransferStore.command(adding: [transfer], at: moved, by: nil)])
+            try OwnershipStore.decide(OwnershipChange([(key: key, bundleId: app)]), at: moved, in: transaction)
+        }
+        #expect(try await TransferStore(connection).announce(at: Fixtures.now) == 1)
+    }
+
+    @Test func `Page of webhooks names each event without a notification`() throws {
+        let page = try String(
+            contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
+                .appending(path: "../../../../Documentation/Webhooks.md").standardized, encoding: .utf8)
+        let parts = SignedPart.allCases.filter { $0 != .appTransaction }.map(\.rawValue)
+        for event in TimelineRow.withoutNotification + parts {
+            #expect(page.contains("`purchase.\(event)`"), "\(event)")
+        }
+    }
+
     @Test func `Message of each type and subtype about a purchase is the golden one`() async throws {
         var fixtures = Fixtures(seed: 1400)
         let types = EventType.allCases.filter { !Self.others.contains($0) }
@@ -122,6 +210,9 @@ import Testing
                 #expect(applied.changes == 1, "\(type.rawValue)")
                 let message = try #require(try await OutboxStore(connection).changes(limit: 1000).last?.message)
                 #expect(message.event == type.rawValue)
+                lines += String(decoding: message.record().value, as: UTF8.self) + "\n"
+            }
+            for message in try await Self.ownEvents(from: types.count, &fixtures, connection) {
                 lines += String(decoding: message.record().value, as: UTF8.self) + "\n"
             }
             let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden/messages.jsonl")

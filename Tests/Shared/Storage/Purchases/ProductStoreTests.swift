@@ -80,7 +80,7 @@ import Testing
             let states = try EntitlementStore.states(try await connection.pipeline([command])[0], at: Fixtures.now)
             #expect(states == ["1": .expired, "6": .active])
             let changes = try await OutboxStore(connection).changes().map(\.message)
-            let rows = changes.filter { $0.event == AccessRecalculation.eventName }
+            let rows = changes.filter { $0.event == TimelineRow.productDurationSet }
             #expect(rows.map(\.originalTransactionId).sorted() == ["1", "2", "3", "4", "5"])
             #expect(rows.allSatisfy { $0.revision == 2 && !$0.state.hasAccess && $0.changes.first?.to == "none" })
             #expect(Set(changes.map(\.notificationUUID)).count == changes.count)

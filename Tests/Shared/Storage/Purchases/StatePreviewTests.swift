@@ -12,7 +12,7 @@ import Testing
 /// `PREVIEW_SCENARIOS=10000 PREVIEW_SEED=1 swift test --filter StatePreviewTests` runs more scenarios or others. Processes whose
 /// seeds are as far apart as their scenarios are many run parts of the same ones, each in a database of its own.
 @Suite(.serialized) struct StatePreviewTests {
-    static let count = UInt64(ProcessInfo.processInfo.environment["PREVIEW_SCENARIOS"] ?? "") ?? 200
+    static let count = UInt64(ProcessInfo.processInfo.environment["PREVIEW_SCENARIOS"] ?? "") ?? 80
     static let seed = UInt64(ProcessInfo.processInfo.environment["PREVIEW_SEED"] ?? "") ?? 0
 
     /// A few customers of an app of their own, so that all scenarios fit into one database.

@@ -34,7 +34,7 @@ import Testing
             try await fixture.apply("CONSUMPTION_REQUEST", minute: 30)
             #expect(try await fixture.look(31) == .nothing)
             #expect(try await fixture.answers() == ["11 \(RefundFixture.declined) sent"])
-            #expect(try await fixture.store.nextDue() == nil)
+            #expect(try await fixture.connection.nextRefundDue() == nil)
         }
     }
 
@@ -78,17 +78,17 @@ import Testing
     {
         try await RefundFixture.use(policy: nil) { fixture async throws in
             #expect(try await fixture.look(11) == .nothing)
-            #expect(try await fixture.store.nextDue() == nil)
+            #expect(try await fixture.connection.nextRefundDue() == nil)
             try await fixture.set(#"{"rules": [{"name": "a", "then": {"answer": false}}]}"#, minute: 20)
             #expect(try await fixture.look(20) == .withheld(.rule))
-            #expect(try await fixture.store.nextDue() == nil)
+            #expect(try await fixture.connection.nextRefundDue() == nil)
             #expect(try await fixture.answers() == ["20 rule"])
         }
         // A request that was over before there was a policy was never to be answered.
         try await RefundFixture.use(policy: nil) { fixture async throws in
             #expect(try await fixture.look(11) == .nothing)
             try await fixture.set(#"{"rules": [{"name": "a", "then": {"preference": null}}]}"#, minute: 731)
-            #expect(try await fixture.store.nextDue() == nil)
+            #expect(try await fixture.connection.nextRefundDue() == nil)
         }
     }
 
@@ -103,7 +103,7 @@ import Testing
         try await RefundFixture.use(consents: false) { fixture async throws in
             #expect(try await fixture.look(11) == .withheld(.consent))
             #expect(try await fixture.look(731) == .nothing)
-            #expect(try await fixture.store.nextDue() == nil)
+            #expect(try await fixture.connection.nextRefundDue() == nil)
         }
     }
 
@@ -137,7 +137,19 @@ import Testing
             try await fixture.consent(false, minute: 15)
             #expect(try await fixture.look(720) == .withdrawn)
             #expect(try await fixture.look(730) == .nothing)
-            #expect(try await fixture.store.nextDue() == nil)
+            #expect(try await fixture.connection.nextRefundDue() == nil)
+        }
+    }
+
+    @Test func `A withdrawal ends the consent before it, also by a clock that is behind the one of the consent`()
+        async throws
+    {
+        try await RefundFixture.use(consents: false) { fixture async throws in
+            try await fixture.consent(true, minute: 11)
+            try await fixture.consent(false, minute: 10.95)
+            #expect(try await fixture.look(12) == .withheld(.consent))
+            try await fixture.consent(true, minute: 13)
+            #expect(try await fixture.sending(13) != nil)
         }
     }
 
@@ -252,7 +264,7 @@ import Testing
         try await RefundFixture.use { fixture async throws in
             let first = try #require(await fixture.sending(11))
             try await fixture.store.settle(first, .again(RefundFixture.at(900)), at: RefundFixture.at(11))
-            #expect(try await fixture.store.nextDue() == RefundFixture.at(730))
+            #expect(try await fixture.connection.nextRefundDue() == RefundFixture.at(730))
             #expect(try await fixture.look(730) == .missed)
             #expect(try await fixture.answers() == ["11 \(RefundFixture.declined) missed"])
             let status = try await RefundStatusStore(fixture.connection).status(at: RefundFixture.at(731))
@@ -274,7 +286,7 @@ import Testing
         try await RefundFixture.use { fixture async throws in
             let first = try #require(await fixture.sending(11))
             try await fixture.store.settle(first, .rejected("4000044"), at: RefundFixture.at(11))
-            #expect(try await fixture.store.nextDue() == nil)
+            #expect(try await fixture.connection.nextRefundDue() == nil)
             try await fixture.apply("CONSUMPTION_REQUEST", minute: 12)
             #expect(try await fixture.look(13) == .nothing)
             #expect(try await fixture.answers() == ["11 \(RefundFixture.declined) 4000044"])
@@ -295,9 +307,9 @@ import Testing
             #expect(try await fixture.look(61) == .waiting)
             status = try await RefundStatusStore(fixture.connection).status(at: RefundFixture.at(61))
             #expect(status.map(\.waiting) == [0] && status.map(\.oldestWaiting) == [nil])
-            #expect(try await fixture.store.nextDue() == RefundFixture.at(90))
+            #expect(try await fixture.connection.nextRefundDue() == RefundFixture.at(90))
             #expect(try await fixture.use(25_000, minute: 62))
-            #expect(try await fixture.store.nextDue() == RefundFixture.at(62))
+            #expect(try await fixture.connection.nextRefundDue() == RefundFixture.at(62))
             #expect(try await fixture.sending(62) != nil)
         }
     }
@@ -312,9 +324,9 @@ import Testing
             try await fixture.consent(false, minute: 25)
             try await fixture.apply("CONSUMPTION_REQUEST", minute: 30)
             #expect(try await fixture.look(31) == .withheld(.consent))
-            #expect(try await fixture.store.nextDue() == RefundFixture.at(36))
+            #expect(try await fixture.connection.nextRefundDue() == RefundFixture.at(36))
             try await fixture.consent(true, minute: 32)
-            #expect(try await fixture.store.nextDue() == RefundFixture.at(32))
+            #expect(try await fixture.connection.nextRefundDue() == RefundFixture.at(32))
             #expect(try await fixture.sending(32) != nil)
         }
     }
@@ -326,7 +338,7 @@ import Testing
             """
         try await RefundFixture.use(policy: policy) { fixture async throws in
             #expect(try await fixture.look(11) == .waiting)
-            #expect(try await fixture.store.nextDue() == RefundFixture.at(40))
+            #expect(try await fixture.connection.nextRefundDue() == RefundFixture.at(40))
             #expect(try await fixture.use(25_000, minute: 12))
             let sending = try #require(await fixture.sending(12))
             #expect(sending.body.contains(#""consumptionPercentage":25000,"refundPreference":"GRANT_PRORATED""#))
@@ -353,6 +365,8 @@ import Testing
             try await fixture.apply("ONE_TIME_CHARGE", minute: 1, transaction: "2", purchase: "2")
             try await fixture.apply("CONSUMPTION_REQUEST", minute: 2, transaction: "2", purchase: "2")
             try await fixture.apply("REFUND", minute: 3, transaction: "2", purchase: "2")
+            // Seats were refunded, and a request for the others is declined.
+            try await fixture.apply("REFUND_DECLINED", minute: 3.5, transaction: "2", purchase: "2")
             for (purchase, customer) in [("3", "70"), ("4", "71"), ("1", "70"), ("5", "70")] {
                 try await fixture.apply("ONE_TIME_CHARGE", minute: 4, transaction: purchase, purchase: purchase) {
                     entry in

@@ -35,6 +35,45 @@ import Testing
         }
     }
 
+    @Test func `A refund of some seats decides the request, in part, and a request after it is a new one`()
+        async throws
+    {
+        try await RefundFixture.use { fixture async throws in
+            let first = try #require(await fixture.sending(11))
+            try await fixture.store.settle(first, .accepted, at: RefundFixture.at(11))
+            try await fixture.apply("REFUND", minute: 12) { entry in
+                entry.subtype = "SEATS"
+                entry.event?.subtype = "SEATS"
+                entry.event?.transaction?.revokedSeatQuantity = 1
+            }
+            #expect(try await fixture.look(13) == .nothing)
+            try await fixture.apply("CONSUMPTION_REQUEST", minute: 20)
+            let second = try #require(await fixture.sending(21))
+            try await fixture.store.settle(second, .accepted, at: RefundFixture.at(21))
+            try await fixture.apply("REFUND", minute: 22)
+            let outcomes = try await RefundOutcomeStore(fixture.connection).outcomes(
+                of: RefundFixture.app, in: .production, within: RefundFixture.start..<Date.distantFuture)
+            #expect(outcomes.map(\.requests) == [2])
+            #expect(outcomes.map(\.refundedProrated) == [1] && outcomes.map(\.refundedInFull) == [1])
+        }
+    }
+
+    @Test(arguments: [(40_000, 1), (100_000, 0)] as [(Int64, Int64)])
+    func `A refund of some items of Advanced Commerce is one in part`(share: Int64, prorated: Int64) async throws {
+        try await RefundFixture.use { fixture async throws in
+            let sending = try #require(await fixture.sending(11))
+            try await fixture.store.settle(sending, .accepted, at: RefundFixture.at(11))
+            try await fixture.apply("REFUND", minute: 12) { entry in
+                entry.event?.transaction?.signedDate = RefundFixture.at(12)
+                entry.event?.transaction?.revocationPercentage = share
+            }
+            let outcomes = try await RefundOutcomeStore(fixture.connection).outcomes(
+                of: RefundFixture.app, in: .production, within: RefundFixture.start..<Date.distantFuture)
+            #expect(outcomes.map(\.refundedProrated) == [prorated])
+            #expect(outcomes.map(\.refundedInFull) == [1 - prorated])
+        }
+    }
+
     @Test func `What a hold-out left unanswered counts beside its rule, so that both can be compared`() async throws {
         let policy = #"{"holdOut": 20, "rules": [{"name": "else", "then": {"preference": "DECLINE"}}]}"#
         try await RefundFixture.use(policy: policy) { fixture async throws in

@@ -187,8 +187,8 @@ import WebhookDelivery
     @Test func `An analyst sees figures, and no account and no payload`() async throws {
         try await Self.withGrants { database, owner async throws in
             let figures = [
-                "schema_migration", "mrr_movement", "insight_day", "insight_month", "insight_converted",
-                "insight_reported",
+                "schema_migration", "mrr_movement", "insight_purchase", "insight_day", "insight_month",
+                "insight_converted", "insight_reported", "insight_correction",
                 "insight_position", "coverage_day", "exchange_rate", "tax_share", "small_business",
             ]
             let tables = try await owner.execute(Self.tables).map { row in try row.value("name", as: String.self) }

@@ -238,6 +238,13 @@ import WebhookDelivery
                     old.notificationUUID
                 ),
             ]
+            let all = Date.distantPast..<WebhookFixture.start.addingTimeInterval(90_000)
+            for (filter, admitted) in [
+                (WebhookFilter(), 2), (WebhookFilter(events: ["DID_RENEW"]), 2), (WebhookFilter(events: ["REFUND"]), 0),
+                (WebhookFilter(bundleIds: ["com.example.other"]), 0),
+            ] {
+                #expect(try await store.count(.time(all, filter), to: relay.id, .apple) == admitted)
+            }
             for (selection, uuid) in selections {
                 #expect(try await store.count(selection, to: relay.id, .apple) == 1)
                 #expect(try await store.count(selection, to: fixture.endpoint.id, .apple) == 0)

@@ -17,9 +17,10 @@ import WebhookDelivery
             var attempts = 0
             var report = WebhookSettlement.Report()
             while attempts < 20, report.givenUp.isEmpty {
+                let delay = RetrySchedule.delays[min(max(attempts, 1), RetrySchedule.delays.count) - 1]
                 guard let claim = try await fixture.claim().first(where: { $0.place.originalTransactionId == "a" })
                 else {
-                    fixture.clock.advance(by: 60)
+                    fixture.clock.advance(by: delay / 50)
                     continue
                 }
                 #expect(claim.delivery?.sequence == s[0])
@@ -35,12 +36,15 @@ import WebhookDelivery
             }
             #expect(attempts == 10 && report.givenUp == [fixture.endpoint.id: 1])
             for (wait, delay) in zip(waits.dropFirst(), RetrySchedule.delays) {
-                #expect((delay * 0.9 - 1...delay * 1.1 + 61).contains(wait), "\(wait) \(delay)")
+                #expect((delay * 0.9 - 1...delay * 1.13).contains(wait), "\(wait) \(delay)")
             }
             #expect(try await fixture.claim().sequences.contains(s[1]))
             let given = try await fixture.log.deliveries(of: fixture.endpoint.id, in: .givenUp, limit: 10)
             #expect(given.map(\.sequence) == [s[0]] && given[0].attempts == 10)
-            #expect(try await fixture.log.attempts(of: fixture.endpoint.id, at: [s[0]]).count == 10)
+            let log = try await fixture.log.attempts(of: fixture.endpoint.id, at: [s[0]])
+            #expect(log.count == 10)
+            let newest = try await fixture.log.attempts(of: fixture.endpoint.id, at: [s[0]], most: 3)
+            #expect(newest == Array(log.suffix(3)))
         }
     }
 
@@ -60,10 +64,11 @@ import WebhookDelivery
             #expect(uncounted.count == 3 && uncounted.allSatisfy { $0.attempts == 0 && $0.state == .waiting })
             // An hour of probes.
             var probes: [Int64] = []
-            for _ in 0..<3600 {
-                fixture.clock.advance(by: 1)
-                let health = try await fixture.health()
-                guard health.nextProbeAt <= fixture.clock.now else { continue }
+            let end = fixture.clock.now.addingTimeInterval(3600)
+            while case let wait = try await fixture.health().nextProbeAt.timeIntervalSince(fixture.clock.now),
+                fixture.clock.now.addingTimeInterval(wait) <= end
+            {
+                fixture.clock.advance(by: max(1, wait.rounded(.up)))
                 let id = fixture.endpoint.id
                 #expect(try await fixture.queue.takeProbes([id], at: fixture.clock.now) == [id])
                 #expect(try await fixture.queue.takeProbes([id], at: fixture.clock.now).isEmpty)
@@ -71,6 +76,7 @@ import WebhookDelivery
                 probes += claims.sequences
                 try await fixture.settle(claims, WebhookFixture.failure)
             }
+            fixture.clock.advance(by: max(0, end.timeIntervalSince(fixture.clock.now)))
             #expect(9...12 ~= probes.count, "\(probes.count)")
             let attempts = try await fixture.log.deliveries(of: fixture.endpoint.id, limit: 100).map(\.attempts)
             #expect(attempts.reduce(0, +) == 5)
@@ -91,16 +97,17 @@ import WebhookDelivery
     @Test func `After five days of failing an endpoint is disabled; resumed, it gets what waited`() async throws {
         try await WebhookFixture.with { fixture async throws in
             let s = try await fixture.enqueue(["a", "b"])
+            let step = 3600.0
             var report = WebhookSettlement.Report()
             while report.disabled.isEmpty {
                 let claims = try await fixture.claim(1, isProbe: true)
                 report = try await fixture.settle(claims, WebhookFixture.failure)
-                fixture.clock.advance(by: 600)
+                fixture.clock.advance(by: step)
             }
             let elapsed = fixture.clock.now.timeIntervalSince(WebhookFixture.start)
             // The fifth request in a row that failed made it failing.
-            let patience = EndpointHealth.patience + 4 * 600
-            #expect((patience...patience + 1201).contains(elapsed))
+            let patience = EndpointHealth.patience + 4 * step
+            #expect((patience...patience + 2 * step + 1).contains(elapsed))
             #expect(report.disabled == [fixture.endpoint.id: .failing])
             var entry = try #require(try await fixture.store.find(fixture.endpoint.id))
             #expect(entry.endpoint.state == .disabled && entry.health.disabledBecause == .failing)
@@ -167,6 +174,26 @@ import WebhookDelivery
                 let left = try await fixture.store.find(fixture.endpoints[1].id)?.health.notice
                 #expect(left == (outcome == WebhookFixture.failure ? notice : nil))
             }
+        }
+    }
+
+    @Test func `Of endpoints that are disabled at once, or while another notice waits, each is told of`() async throws {
+        try await WebhookFixture.with(4) { fixture async throws in
+            let (disabled, other) = (fixture.endpoints.dropLast(), fixture.endpoints[3].id)
+            _ = try await fixture.enqueue(["a"])
+            var claims: [WebhookQueueStore.Claim] = []
+            for endpoint in disabled { claims += try await fixture.claim(1, of: endpoint) }
+            try await fixture.settle(Array(claims.prefix(2)), .gone)
+            fixture.clock.advance(by: 1)
+            try await fixture.settle(Array(claims.suffix(1)), .gone)
+            var told: [UUID] = []
+            while let notice = try await fixture.store.find(other)?.health.notice, told.count < 9 {
+                told.append(notice.about)
+                _ = try await fixture.settlement.settle(
+                    [WebhookAttempt(.notice(endpoint: other, notice), WebhookFixture.success, at: fixture.clock.now)],
+                    at: fixture.clock.now, using: SeededGenerator(state: 1))
+            }
+            #expect(Set(told) == Set(disabled.map(\.id)) && told.count == 3 && told.last == disabled.last?.id)
         }
     }
 
@@ -247,6 +274,13 @@ import WebhookDelivery
             let range = WebhookFixture.start..<WebhookFixture.start.addingTimeInterval(1)
             #expect(try await replays.count(.time(range), to: fixture.endpoint.id) == 3)
             #expect(try await replays.count(.time(range), to: fixture.endpoint.id, most: 2) == 2)
+            for (filter, admitted) in [
+                (WebhookFilter(events: ["SUBSCRIBED"]), 2), (WebhookFilter(events: ["DID_RENEW", "REFUND"]), 1),
+                (WebhookFilter(facts: ["status"]), 2), (WebhookFilter(bundleIds: ["com.example.other"]), 0),
+                (WebhookFilter(bundleIds: ["com.example.app"], events: ["DID_RENEW"], facts: ["status"]), 0),
+            ] {
+                #expect(try await replays.count(.time(range, filter), to: fixture.endpoint.id) == admitted)
+            }
             let count = try await replays.replay(
                 .time(range), to: fixture.endpoint.id, at: fixture.clock.now, audit: WebhookFixture.audit)
             #expect(count == 3)

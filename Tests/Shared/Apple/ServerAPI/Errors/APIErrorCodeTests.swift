@@ -8,7 +8,7 @@ import Testing
     private static let documented: Set<Int64> = {
         let requests: [Int64] =
             [0, 2, 4, 5, 6] + (8...28) + (30...44)
-            + [47, 48, 161, 162, 163, 164, 175, 183, 185, 187, 211, 212, 213, 215, 216, 218, 219, 224, 225, 227]
+            + [47, 48, 161, 162, 163, 164, 175, 183, 185, 187, 209, 211, 212, 213, 215, 216, 218, 219, 224, 225, 227]
         let forbidden: [Int64] = [4, 5, 7, 14, 16, 17, 18, 19, 26]
         let missing: [Int64] = (1...10) + [14, 15, 18, 19, 20, 21, 22]
         let commerce: [Int64] =
@@ -17,10 +17,16 @@ import Testing
                 165, 166, 167, 173, 176, 181, 182, 184, 186, 192, 193, 194, 205, 220,
             ]
         let commerceForbidden: [Int64] = [8, 10, 13, 15, 20, 21, 23, 24, 25, 27]
-        var codes: Set<Int64> = [4_040_016, 4_090_000, 4_090_001, 4_290_000, 5_000_000, 5_000_001]
+        let inApp: [Int64] = [
+            53, 63, 83, 84, 85, 91, 92, 93, 94, 95, 96, 98, 100, 102, 104, 110, 112, 113, 114, 116, 117, 125, 126, 128,
+            129, 130, 131, 132, 136, 137, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 150, 151, 152, 168,
+            169, 171, 172, 174, 177, 178, 179, 180, 214, 221, 222, 223,
+        ]
+        let inAppForbidden: [Int64] = [9, 11, 22]
+        var codes: Set<Int64> = [4_010_000, 4_040_016, 4_090_000, 4_090_001, 4_290_000, 5_000_000, 5_000_001]
         codes.formUnion(requests.map { 4_000_000 + $0 })
-        codes.formUnion(commerce.map { 4_000_000 + $0 })
-        codes.formUnion((forbidden + commerceForbidden).map { 4_030_000 + $0 })
+        codes.formUnion((commerce + inApp).map { 4_000_000 + $0 })
+        codes.formUnion((forbidden + commerceForbidden + inAppForbidden).map { 4_030_000 + $0 })
         codes.formUnion(missing.map { 4_040_000 + $0 })
         return codes
     }()

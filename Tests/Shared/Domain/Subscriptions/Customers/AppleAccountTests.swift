@@ -69,6 +69,28 @@ import Testing
         #expect(Self.entitled(accounts, to: "1") == ["anna"] && Self.entitled(accounts, to: "9") == ["anna"])
     }
 
+    /// A restore of what is left of the purchase before is no restore of the one that is in use.
+    @Test(arguments: [
+        (5.0, nil as String?, "bert"), (5, "RENEWAL", "bert"), (5, "PURCHASE", "anna"), (15, nil, "anna"),
+    ])
+    func `A restore follows a migration that comes after it, until the purchase is bought again (O5)`(
+        day: Double, reason: String?, holder: String
+    ) {
+        var facts = Sample.period("9", from: 10, to: 40)
+        facts.previousOriginalTransactionId = "1"
+        facts.appAccountToken = reason.map { _ in "anna" }
+        facts.reason = reason
+        let sample = Sample.purchase("9", facts)
+        let migrated = OwnedPurchase(
+            sample.subscription,
+            [TransactionVersion(facts, version: EventVersion(signedDate: Sample.day(10), notificationUUID: UUID()))])
+        let claims = [Self.claim("1", "anna", since: 1), Self.claim("1", "bert", since: 2)]
+        let accounts = AppleAccount.all(
+            in: claims, purchases: [migrated], moves: [Self.move(to: "bert", on: day), Self.move(to: "anna", on: 20)])
+        #expect(Self.entitled(accounts, to: "9") == [holder])
+        #expect(Self.entitled(accounts, to: "1") == ["anna"])
+    }
+
     @Test(arguments: [["anna", "bert"], ["bert", "anna"]])
     func `A purchase that Apple moved to another account belongs to that account, whatever the tokens`(
         names: [String]
@@ -127,8 +149,9 @@ import Testing
         #expect(Self.entitled(accounts, to: "2", .allow) == ["anna", "bert"])
     }
 
-    static func move(to token: String?, on day: Double) -> PurchaseMove {
-        PurchaseMove(key: Sample.key("1"), to: token, movedAt: Sample.day(day), isCounted: true)
+    static func move(to token: String?, on day: Double, isOfLapsed: Bool = false) -> PurchaseMove {
+        PurchaseMove(
+            key: Sample.key("1"), to: token, movedAt: Sample.day(day), isCounted: true, isOfLapsed: isOfLapsed)
     }
 
     @Test(arguments: SharingPolicy.allCases)
@@ -165,6 +188,55 @@ import Testing
         }
         #expect(holders(movedOn: 39) == [holder])
         #expect(holders(movedOn: 41) == ["bert"])
+    }
+
+    /// The restore found it lapsed, because Apple's notification of the purchase had not come yet.
+    @Test func `A purchase that was paid for when it moved as a lapsed one is the account's that Apple names (O5)`() {
+        var facts = Sample.period("9", from: 40, to: 70)
+        facts.appAccountToken = "anna"
+        facts.reason = "PURCHASE"
+        let claims = [Self.claim("1", "anna", since: 0), Self.claim("1", "bert", since: 2)]
+        func holders(movedOn day: Double, isOfLapsed: Bool = true) -> [String] {
+            let purchase = OwnedPurchase(
+                Sample.purchase("1", Sample.period(), facts).subscription,
+                [
+                    TransactionVersion(
+                        facts, version: EventVersion(signedDate: Sample.day(40), notificationUUID: UUID()))
+                ])
+            let move = Self.move(to: "bert", on: day, isOfLapsed: isOfLapsed)
+            return Self.entitled(AppleAccount.all(in: claims, purchases: [purchase], moves: [move]), to: "1")
+        }
+        #expect(holders(movedOn: 41) == ["anna"])
+        #expect(holders(movedOn: 41, isOfLapsed: false) == ["bert"])
+        #expect(holders(movedOn: 70) == ["bert"])
+        // It had lapsed: the money was given back, or another purchase took its place and lapsed.
+        facts.revocationDate = Sample.day(41)
+        #expect(holders(movedOn: 41) == ["bert"])
+        facts.revocationDate = nil
+        facts.isUpgraded = true
+        #expect(holders(movedOn: 41) == ["bert"])
+    }
+
+    /// Apple signs a replaced transaction again for who asks alone: what is known of it says that it runs on.
+    @Test func `A purchase that another one replaced is not paid for after the end of that one`() {
+        func bought(_ id: String, from: Double, to: Double) -> TransactionVersion {
+            var facts = Sample.period(id, from: from, to: to)
+            facts.appAccountToken = "anna"
+            facts.reason = "PURCHASE"
+            return TransactionVersion(
+                facts, version: EventVersion(signedDate: Sample.day(from), notificationUUID: UUID()))
+        }
+        let (year, month) = (bought("8", from: 0, to: 365), bought("9", from: 10, to: 40))
+        let claims = [Self.claim("1", "anna", since: 0), Self.claim("1", "bert", since: 2)]
+        func holders(movedOn day: Double, _ transactions: [TransactionVersion]) -> [String] {
+            let purchase = OwnedPurchase(
+                Sample.purchase("1", Sample.period(), month.facts).subscription, transactions)
+            let move = Self.move(to: "bert", on: day, isOfLapsed: true)
+            return Self.entitled(AppleAccount.all(in: claims, purchases: [purchase], moves: [move]), to: "1")
+        }
+        #expect(holders(movedOn: 30, [month, year]) == ["anna"])
+        #expect(holders(movedOn: 100, [year]) == ["anna"])
+        #expect(holders(movedOn: 100, [year, month]) == ["bert"])
     }
 
     @Test func `Stronger evidence comes before an earlier claim, and of equal evidence the earlier counts (O1)`() {

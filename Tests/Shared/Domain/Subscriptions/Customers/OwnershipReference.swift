@@ -69,9 +69,7 @@ struct OwnershipReference {
             return users.contains(token) && chosen.contains(token) ? (true, .chosen) : denied(.notChosen)
         }
         // W2
-        if policy != .allow, let last = moves.last(where: { $0.key == key }), let holder = last.to,
-            !purchases.contains(where: { $0.key == key && $0.boughtAt.map { $0 > last.movedAt } ?? false })
-        {
+        if policy != .allow, let holder = move(of: key)?.to {
             return holder == token ? (true, .moved) : denied(.movedAway)
         }
         // W3, W4, W5
@@ -87,6 +85,30 @@ struct OwnershipReference {
         let isFirst =
             counting.contains(token) && counting.allSatisfy { $0 == token || comes(token, before: $0, in: group) }
         return isFirst ? (true, .claim) : denied(.otherClaim)
+    }
+
+    /// The last move of a purchase, or of those that it replaced, until it did; nil where it was bought again since, or was paid for when
+    /// it moved as a lapsed one.
+    private func move(of key: SubscriptionKey) -> PurchaseMove? {
+        var replaced = [(key: key, until: Date.distantFuture)]
+        for _ in purchases {
+            guard let last = replaced.last, let one = purchases.first(where: { $0.key == last.key }),
+                let origin = one.migratedFrom, let migration = one.migratedAt
+            else { break }
+            let before = SubscriptionKey(environment: key.environment, originalTransactionId: origin)
+            replaced.append((before, min(last.until, migration)))
+        }
+        for (place, one) in replaced.enumerated() {
+            guard let move = moves.last(where: { $0.key == one.key && $0.movedAt < one.until }) else { continue }
+            let isBought = replaced[...place].contains { later in
+                purchases.contains { one in
+                    let isPaid = move.isOfLapsed && one.boughtUntil ?? .distantPast > move.movedAt
+                    return one.key == later.key && (isPaid || one.boughtAt ?? .distantPast > move.movedAt)
+                }
+            }
+            return isBought ? nil : move
+        }
+        return nil
     }
 
     /// W8
@@ -135,6 +157,7 @@ struct OwnershipLife {
             facts.appTransactionId = customers.randomElement(using: &generator) ?? nil
             facts.reason = Bool.random(using: &generator) ? "PURCHASE" : "RENEWAL"
             facts.purchaseDate = day()
+            facts.expiresDate = day()
             if Int.random(in: 0..<6, using: &generator) == 0 {
                 facts.previousOriginalTransactionId = ids.randomElement(using: &generator)
             }
@@ -162,7 +185,9 @@ struct OwnershipLife {
         for _ in 0..<Int.random(in: 0...2, using: &generator) {
             guard let key = known.randomElement(using: &generator) else { break }
             let to = Int.random(in: 0..<5, using: &generator) == 0 ? nil : tokens.randomElement(using: &generator)
-            life.moves.append(PurchaseMove(key: key, to: to, movedAt: day(), isCounted: true))
+            life.moves.append(
+                PurchaseMove(
+                    key: key, to: to, movedAt: day(), isCounted: true, isOfLapsed: Bool.random(using: &generator)))
         }
         return life
     }

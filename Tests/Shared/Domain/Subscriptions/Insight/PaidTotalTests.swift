@@ -26,6 +26,15 @@ import Testing
         #expect(PaidTotal.all(of: all.reversed()) == expected)
     }
 
+    @Test func `Refunds of items of Advanced Commerce count by their share, also where the transaction goes on`() {
+        var (items, all) = (Movements.paid("1", to: 30), Movements.paid("2", from: 30, to: 60))
+        items.revocationPercentage = 10_000
+        (all.revocationDate, all.revocationPercentage) = (Sample.day(40), 50_000)
+        #expect(PaidTotal.all(of: [items, all]).map(\.refunded) == [999 + 4_995])
+        all.revocationType = "FAMILY_REVOKE"
+        #expect(PaidTotal.all(of: [items, all]).map(\.refunded) == [999])
+    }
+
     @Test func `What is free, has no price, or is paid by another purchase is in no total`() {
         let free = Movements.paid("1", to: 7, price: 0)
         var (unpriced, shared) = (Movements.paid("2", from: 7, to: 30), Movements.paid("3", from: 30, to: 60))

@@ -179,7 +179,8 @@ import Testing
             #expect(after?.certificate == certificate.id && after?.isErased == true && after?.purchases == 0)
             // Purchase 1 has no other account; of purchase 2 only what names the account.
             #expect(certificate.payloads == 5)
-            #expect(certificate.topicsUntil == Fixtures.now.addingTimeInterval(30 * 86_400))
+            // 30 days after the newest record of a segment, which may be a week younger than the account's.
+            #expect(certificate.topicsUntil == Fixtures.now.addingTimeInterval(38 * 86_400))
             #expect(try await Self.tables(with: Self.token, connection) == [])
             #expect(try await Self.tables(with: "user-1", connection) == [])
             // Replayed from Kafka, fetched from Apple again, and renewed.
@@ -217,6 +218,8 @@ import Testing
             let (bought, uploaded, shared) = ("710155501234561", "710155501234562", "710155501234563")
             var fixtures = Fixtures(seed: 903)
             var entries = [try Self.entry(&fixtures, purchase: "5", account: Self.token, customer: bought)]
+            // Of the same Apple account, without an account of the app.
+            entries.append(try Self.entry(&fixtures, purchase: "6", account: nil, day: 1, customer: bought))
             entries += [bought, uploaded, shared].map { Self.appTransaction(&fixtures, of: $0) }
             try await Self.apply(entries, connection)
             for (account, identity) in [(Self.token, uploaded), (Self.token, shared), (Self.other, shared)] {
@@ -805,6 +808,61 @@ import Testing
             let (before, next) = (try unnamed(day: 3), try Self.entry(&fixtures, account: Self.other, day: 4))
             try await Self.apply([before, next], connection)
             for entry in try [before, next, unnamed(day: 5)] { #expect(try await stored(entry) == 1) }
+        }
+    }
+
+    @Test func `Erasing a detached account leaves a purchase to the account that uses it since`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 907)
+            let customer = "710155501234566"
+            try await Self.apply([Self.entry(&fixtures, account: Self.token, customer: customer)], connection)
+            try await Self.apply(
+                [Self.entry(&fixtures, purchase: "2", account: nil, day: 1, customer: customer)], connection)
+            _ = try await Self.forget(.detach, connection)
+            try await Self.apply(
+                [Self.entry(&fixtures, purchase: "3", account: Self.other, day: 2, customer: customer)], connection)
+            let used = Statement(
+                unsafeSQL: """
+                    select original_transaction_id as id
+                    from purchase_account join subscription using (environment, original_transaction_id)
+                    where purchase_account.app_account_token = '\(Self.other)' and may_use and app_transaction_id = '\(customer)'
+                    order by 1
+                    """)
+            func purchases() async throws -> [String] {
+                try await connection.execute(used).map { row in try row.value("id") }
+            }
+            let before = try await purchases()
+            #expect(before.contains("2"))
+            _ = try await Self.forget(.erase, connection)
+            let after = try await purchases()
+            #expect(after == before)
+        }
+    }
+
+    @Test func `A preview without a claim joins an erased purchase to no other one, as the state after it`()
+        async throws
+    {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            var fixtures = Fixtures(seed: 906)
+            let first = try Self.entry(&fixtures, account: Self.token)
+            let second = try Self.entry(&fixtures, purchase: "2", account: Self.other, day: 1)
+            try await Self.apply([first, second], connection)
+            _ = try await Self.forget(.erase, connection)
+            let other = try #require(UUID(uuidString: Self.other))
+            let entry = try Self.entry(&fixtures, account: nil, day: 2)
+            let preview = try await StatePreviewStore(connection).preview(
+                of: [entry], in: CoverageStore.App(.production, Self.app), account: other, at: Fixtures.now)
+            try await Self.apply([entry], connection)
+            let usable = try await connection.execute(
+                Statement(
+                    unsafeSQL: """
+                        select original_transaction_id
+                        from purchase_account
+                        where app_account_token = $1::uuid and may_use
+                        """), other
+            ).map { row in try row.value(at: 0, as: String.self) }
+            #expect(usable == ["2"])
+            #expect(preview.usable(by: other).map(\.originalTransactionId) == usable)
         }
     }
 

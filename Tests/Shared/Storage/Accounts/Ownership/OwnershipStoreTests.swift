@@ -138,6 +138,28 @@ import Testing
         }
     }
 
+    @Test func `A restore follows a migration that comes after it`() async throws {
+        var fixtures = Fixtures(seed: 1006)
+        let old = CustomerStoreTests.purchase("1", of: CustomerStoreTests.tokens[0], by: nil, day: 0, &fixtures)
+        var migrated = CustomerStoreTests.purchase("9", of: nil, by: nil, day: 200, &fixtures)
+        migrated.event?.transaction?.previousOriginalTransactionId = "1"
+        try await CustomerStoreTests.use([old]) { connection async throws in
+            try await SharingStore(connection).setPolicy(
+                .lastRestoreWins, of: Self.app, in: .production, at: Fixtures.now)
+            let token = try #require(UUID(uuidString: CustomerStoreTests.tokens[1]))
+            _ = try await StatePreviewStore(connection).record(
+                [old], in: Self.scope, account: token,
+                claiming: UploadClaim(
+                    appAccountToken: token, uploadedAt: Fixtures.now, includesOwned: true, evidence: ["1": .signed]),
+                at: Fixtures.now
+            ) { _ in [] }
+            _ = try await LedgerStore(connection).apply(
+                [migrated], moving: [Fixtures.move(1, 2)], recordedAt: Fixtures.now)
+            #expect(try await Self.answers(connection, "9") == ["2": "yes moved"])
+            try await Self.expectDecided(connection)
+        }
+    }
+
     @Test(arguments: 1010...1017 as ClosedRange<UInt64>)
     func `Batches in any order and of any size store what the decision about all of them says`(seed: UInt64)
         async throws

@@ -1,0 +1,28 @@
+import AppStore
+import StrictJSON
+
+/// Apple has taken up a mass extension.
+///
+/// <https://developer.apple.com/documentation/appstoreserverapi/massextendrenewaldateresponse>
+public struct MassExtendRenewalDateResponse: Payload, Hashable {
+    /// Our name of the request.
+    public var requestIdentifier: String?
+
+    /// Nothing set.
+    public init() {}
+
+    /// Reads Apple's JSON; fields without a value here are passed over.
+    ///
+    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
+    public init(json: JSONValue) throws(PayloadFault) {
+        let fields = try PayloadFields(json)
+        requestIdentifier = try fields.read("requestIdentifier")
+    }
+
+    /// Writes Apple's JSON; what is nil is left out.
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.field("requestIdentifier", requestIdentifier)
+        writer.endObject()
+    }
+}

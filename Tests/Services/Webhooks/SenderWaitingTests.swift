@@ -1,0 +1,71 @@
+import Contracts
+import Foundation
+import Postgres
+import Records
+import Subscriptions
+import TestSupport
+import Testing
+import WebhookDelivery
+
+@testable import Storage
+@testable import Webhooks
+
+/// What happens while deliveries wait, or are lent.
+@Suite struct SenderWaitingTests {
+    @Test(.hangLimit) func `A delivery that Postgres lends too late is given back and not sent`() async throws {
+        try await HookReceiver.listening { receiver, port in
+            try await SenderTests.with(receiver, port: port) { bench in
+                try await bench.drain()
+                _ = try await bench.enqueue(["a"])
+                let holder = TestDatabase.connection(bench.database)
+                try await holder.run(unsafeScript: "begin; lock table webhook_queue in access exclusive mode")
+                let turn = Task { try await bench.sender.turn() }
+                _ = try await TestDatabase.blockedBackends(asking: bench.connection)
+                bench.clock.advance(by: 30)
+                try await holder.run(unsafeScript: "rollback")
+                await holder.close()
+                #expect(try await turn.value == 1)
+                #expect(try await bench.store.pause(bench.endpoint.id, audit: SenderTests.audit))
+                try await bench.drain()
+                #expect(receiver.all.map(\.isTest) == [true])
+                // Another process can have it at once.
+                let claims = try await WebhookQueueStore(bench.connection).claim(
+                    [bench.endpoint.id: 1], probes: [], lease: UUID(), at: bench.clock.now)
+                #expect(claims.count == 1 && claims[0].delivery?.attempts == 0)
+            }
+        }
+    }
+
+    @Test func `An account that is erased while deliveries wait leaves the machine in no request`() async throws {
+        let (erased, kept) = ("7e3fb204-2017-4a4e-8f3b-0123456789ab", "7e3fb204-2017-4a4e-8f3b-ba9876543210")
+        try await HookReceiver.listening { receiver, port in
+            try await SenderTests.with(receiver, port: port) { bench in
+                try await bench.drain()
+                let id = bench.endpoint.id
+                #expect(try await bench.store.pause(id, audit: SenderTests.audit))
+                for (purchase, account) in [("a", erased), ("b", kept)] {
+                    var entry = SenderTests.entry(purchase, place: 0, at: bench.clock.now)
+                    entry.event?.transaction?.appAccountToken = account
+                    entry.event?.transaction?.expiresDate = bench.clock.now.addingTimeInterval(4000 * 86_400)
+                    _ = try await LedgerStore(bench.connection).apply([entry], moving: [], recordedAt: bench.clock.now)
+                }
+                let sequences = try await TimelineStore(bench.connection).newest(2).map(\.id)
+                _ = try await WebhookQueueStore(bench.connection).enqueue(sequences, moving: [], at: bench.clock.now)
+                let certificate = try await ErasureStore(bench.connection).forget(
+                    try #require(UUID(uuidString: erased)), of: "com.example.app", in: .production, extent: .erase,
+                    id: UUID(), at: bench.clock.now)
+                #expect(certificate != nil)
+                #expect(
+                    try await bench.store.resume(id, fromNow: false, at: bench.clock.now, audit: SenderTests.audit))
+                _ = try await WebhookReplayStore(bench.connection).replay(
+                    .purchase("a"), to: id, at: bench.clock.now, audit: SenderTests.audit)
+                try await bench.drain()
+                let sent = receiver.all.filter { !$0.isTest }.map {
+                    String(decoding: $0.body, as: UTF8.self) + $0.headers.description
+                }
+                #expect(sent.count == 3 && sent.contains { $0.contains(kept) })
+                #expect(!sent.contains { $0.contains(erased) })
+            }
+        }
+    }
+}

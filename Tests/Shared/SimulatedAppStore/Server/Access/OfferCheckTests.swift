@@ -1,0 +1,153 @@
+import Foundation
+import ServerAPI
+import Signatures
+import StrictJSON
+import Testing
+
+@testable import SimulatedAppStore
+
+/// Purchases with an offer that the developer's server signed, and what the App Store refuses.
+@Suite struct OfferCheckTests {
+    private static let app = "com.example.app"
+    private static let account = "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b"
+    private static let product = "com.example.app.premium.monthly"
+
+    private static func signer(_ fixture: SimulatorFixture, app: String = app) -> OfferSigner {
+        let token = fixture.token
+        return OfferSigner(
+            bundleId: app, key: APIKey(issuerId: token.issuerId, keyId: token.keyId, privateKey: token.key))
+    }
+
+    /// A JWS, some seconds old.
+    private static func jws(
+        _ fixture: SimulatorFixture, app: String = app, product: String = product, transaction: String? = nil,
+        nonce: UUID = UUID(), age: Double = 0
+    ) throws -> String {
+        let jws = try signer(fixture, app: app).promotionalOffer(
+            productId: product, offerIdentifier: "spring", transactionId: transaction, nonce: nonce,
+            now: fixture.now.addingTimeInterval(-age))
+        return "\"\(jws)\""
+    }
+
+    /// The members of `SKPaymentDiscount`, some seconds old.
+    private static func discount(
+        _ fixture: SimulatorFixture, product: String = product, account: String = account, named: String = "spring",
+        age: Double = 0
+    ) throws -> String {
+        let (nonce, timestamp) = (UUID(), fixture.now.addingTimeInterval(-age).milliseconds)
+        let signature = try signer(fixture).promotionalOfferSignature(
+            productId: product, offerIdentifier: "spring", applicationUsername: account, nonce: nonce,
+            timestamp: timestamp)
+        return """
+            {"identifier":"\(named)","keyIdentifier":"\(fixture.token.keyId)","timestamp":\(timestamp),\
+            "nonce":"\(nonce.uuidString.lowercased())","applicationUsername":"\(account)","signature":"\(signature)"}
+            """
+    }
+
+    private static func buy(
+        _ fixture: SimulatorFixture, _ offer: String?, product: String = product, account: String = account
+    ) async throws -> SimulatorFixture.Answer {
+        try await fixture.send(
+            "POST", "/simulator/purchases",
+            """
+            {"productId":"\(product)","environment":"Production","appAccountToken":"\(account)",\
+            "promotionalOffer":\(offer ?? "null")}
+            """)
+    }
+
+    @Test func `A purchase has the offer that was signed for it, in both shapes`() async throws {
+        try await SimulatorFixture.open { fixture in
+            for offer in [try Self.jws(fixture, age: 86_000), try Self.discount(fixture, age: 86_000)] {
+                let bought = try await Self.buy(fixture, offer)
+                #expect(bought.status == 201 && bought.json?["offerIdentifier"]?.string == "spring")
+                let id = try #require(bought.json?["originalTransactionId"]?.string)
+                let refund = #"{"notificationType":"REFUND"}"#
+                #expect(try await fixture.send("POST", "/simulator/purchases/\(id)/events", refund).status == 201)
+            }
+            let other = try await Self.buy(fixture, nil, account: UUID().uuidString)
+            #expect(other.status == 201 && other.json?["offerIdentifier"] == nil)
+        }
+    }
+
+    @Test func `A subscriber renews with an offer, or changes to its product`() async throws {
+        try await SimulatorFixture.open { fixture in
+            let bought = try await Self.buy(fixture, nil)
+            let id = try #require(bought.json?["transactionId"]?.string)
+            let same = try await Self.buy(fixture, try Self.jws(fixture, transaction: id))
+            #expect(same.json?["notificationType"]?.string == "OFFER_REDEEMED" && same.json?["subtype"] == nil)
+            #expect(same.json?["offerIdentifier"]?.string == "spring")
+            let studio = "com.example.app.studio.monthly"
+            let better = try await Self.buy(
+                fixture, try Self.jws(fixture, product: studio, transaction: id), product: studio)
+            #expect(better.json?["subtype"]?.string == "UPGRADE" && better.json?["productId"]?.string == studio)
+        }
+    }
+
+    @Test(arguments: [
+        ("a changed JWS", "no valid signature"), ("a text that is no JWS", "no valid signature"),
+        ("a revoked key", "no valid signature"), ("another app", "bid is com.example.other"),
+        ("another product", "productId is"), ("an introductory offer", "aud is introductory-offer-eligibility"),
+        ("a stale JWS", "good for 24 hours"), ("a JWS of the future", "in the future"),
+        ("another customer's transaction", "no transaction of the customer"), ("a changed discount", "did not sign"),
+        ("another account", "did not sign"), ("another product's discount", "did not sign"),
+        ("a stale discount", "good for 24 hours"), ("a discount without nonce", "nonce is no UUID"),
+    ])
+    func `The App Store refuses a purchase with a wrong or stale signature`(
+        fault: String, reason: String
+    ) async throws {
+        try await SimulatorFixture.open { fixture in
+            let other = try await Self.buy(fixture, nil, account: UUID().uuidString)
+            let offer =
+                switch fault {
+                case "a changed JWS":
+                    try Self.jws(fixture).replacing(".", with: ".e", maxReplacements: 1)
+                case "a text that is no JWS": "\"spring\""
+                case "another app": try Self.jws(fixture, app: "com.example.other")
+                case "another product": try Self.jws(fixture, product: "com.example.app.basic.monthly")
+                case "an introductory offer":
+                    try "\""
+                        + Self.signer(fixture).introductoryOffer(
+                            productId: Self.product, isAllowed: true, transactionId: "1", nonce: UUID(),
+                            now: fixture.now)
+                        + "\""
+                case "a stale JWS": try Self.jws(fixture, age: 86_402)
+                case "a JWS of the future": try Self.jws(fixture, age: -120)
+                case "another customer's transaction":
+                    try Self.jws(fixture, transaction: other.json?["transactionId"]?.string)
+                case "a changed discount": try Self.discount(fixture, named: "winter")
+                case "another account": try Self.discount(fixture, account: UUID().uuidString)
+                case "another product's discount":
+                    try Self.discount(fixture, product: "com.example.app.basic.monthly")
+                case "a stale discount": try Self.discount(fixture, age: 86_402)
+                case "a discount without nonce":
+                    try Self.discount(fixture).replacing("\"nonce\"", with: "\"once\"")
+                default: try Self.jws(fixture)
+                }
+            if fault == "a revoked key" { _ = fixture.keys.revoke(fixture.token.keyId) }
+            let answer = try await Self.buy(fixture, offer)
+            let problem = answer.json?["problem"]?.string ?? ""
+            #expect(answer.status == 400 && problem.hasPrefix("invalidOfferSignature: "), "\(problem)")
+            #expect(problem.contains(reason), "\(problem)")
+            // Nothing was bought: the account can still buy for the first time.
+            #expect(try await Self.buy(fixture, nil).json?["subtype"]?.string == "INITIAL_BUY")
+        }
+    }
+
+    @Test func `A nonce is taken once, by the purchase that succeeds`() async throws {
+        try await SimulatorFixture.open { fixture in
+            let (nonce, other) = (UUID(), UUID().uuidString)
+            let offer = try Self.jws(fixture, nonce: nonce)
+            let basic = "com.example.app.basic-plus.monthly"
+            #expect(try await Self.buy(fixture, nil, product: basic).status == 201)
+            let cancel = #"{"notificationType":"DID_CHANGE_RENEWAL_STATUS","subtype":"AUTO_RENEW_DISABLED"}"#
+            let list = try await fixture.send("GET", "/simulator/purchases")
+            let id = try #require(list.json?["purchases"]?.elements.first?["originalTransactionId"]?.string)
+            #expect(try await fixture.send("POST", "/simulator/purchases/\(id)/events", cancel).status == 201)
+            // It does not renew, so that it cannot change.
+            #expect(try await Self.buy(fixture, offer).status == 400)
+            #expect(try await Self.buy(fixture, offer, account: other).status == 201)
+            let again = try await Self.buy(fixture, offer, account: UUID().uuidString)
+            #expect(again.json?["problem"]?.string?.contains("was used before") == true)
+        }
+    }
+}
