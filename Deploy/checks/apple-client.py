@@ -61,10 +61,10 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 
 
 def wait_until(what, condition):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not condition():
         if time.monotonic() > deadline:
-            sys.exit(f"apple-client: {what} did not happen within 60 s")
+            sys.exit(f"apple-client: {what} did not happen within 300 s")
         time.sleep(0.05)
 
 
@@ -141,7 +141,7 @@ def ask(address, environment, authority):
         notification(payload)
     with urllib.request.urlopen(f"{address}/simulator/customers?limit=1000") as answer:
         customers = json.load(answer)["customers"]
-    active = None
+    active = []
     for customer in customers:
         original = customer["originalTransactionId"]
         statuses = call(client.get_all_subscription_statuses, original)
@@ -156,7 +156,7 @@ def ask(address, environment, authority):
                     item.rawStatus == 1 and is_bought and item.originalTransactionId == original
                     and not newest.advancedCommerceInfo
                 ):
-                    active = newest
+                    active.append(newest)
         for version in GetTransactionHistoryVersion:
             page = call(client.get_transaction_history, original, None, TransactionHistoryRequest(), version)
             while True:
@@ -171,7 +171,7 @@ def ask(address, environment, authority):
         app = call(client.get_app_transaction_info, original)
         verifier.verify_and_decode_app_transaction(app.signedAppTransactionInfo)
         verified["app transaction"] += 1
-    assert active is not None, "no active subscription in the run"
+    active = extended(client, call, active)
 
     if environment == Environment.PRODUCTION:
         order = call(client.look_up_order_id, customers[0]["orderIds"][0])
@@ -214,10 +214,6 @@ def ask(address, environment, authority):
     )
     call(client.send_consumption_information, active.transactionId, consumption)
     call(client.finish_transaction, active.transactionId)
-    extension = ExtendRenewalDateRequest(
-        extendByDays=5, extendReasonCode=ExtendReasonCode.CUSTOMER_SATISFACTION, requestIdentifier="one"
-    )
-    assert call(client.extend_subscription_renewal_date, original, extension).success
     many = MassExtendRenewalDateRequest(
         extendByDays=5, extendReasonCode=ExtendReasonCode.OTHER, requestIdentifier="all",
         productId=active.productId, storefrontCountryCodes=None,
@@ -231,6 +227,20 @@ def ask(address, environment, authority):
     ask_retention_messaging(client, call, active, environment)
     ask_apis_without_library(client, transaction, verifier, original, environment)
     return endpoints, verified
+
+
+def extended(client, call, subscriptions):
+    """The last subscription whose renewal date can be extended: not one with seats, in a grace period or extended before."""
+    extension = ExtendRenewalDateRequest(
+        extendByDays=5, extendReasonCode=ExtendReasonCode.CUSTOMER_SATISFACTION, requestIdentifier="one"
+    )
+    for subscription in reversed(subscriptions):
+        try:
+            assert call(client.extend_subscription_renewal_date, subscription.originalTransactionId, extension).success
+            return subscription
+        except APIException as error:
+            assert error.http_status_code in (400, 403), error
+    sys.exit(f"apple-client: none of {len(subscriptions)} active subscriptions can be extended")
 
 
 def ask_retention_messaging(client, call, active, environment):

@@ -54,7 +54,7 @@ free_port() { # address → a free port
 
 "$programs/devkit" broker >"$work/broker" 2>"$work/broker.log" &
 process[broker]=$!
-wait_until "the broker does not start" 20 test -s "$work/broker"
+wait_until "the broker does not start" 60 test -s "$work/broker"
 KAFKA_BOOTSTRAP_SERVERS=$(cat "$work/broker")
 # Client settings for the embedded broker; see `devkit dev`.
 export KAFKA_BOOTSTRAP_SERVERS KAFKA_FETCH_WAIT_MAX_MS=10 KAFKA_SESSION_TIMEOUT_MS=6000 KAFKA_HEARTBEAT_INTERVAL_MS=1000

@@ -233,7 +233,7 @@ struct RunningDev: Sendable {
         let first = try await shell("set -eo pipefail\n" + kept + step.commands + keeping)
         #expect(first.ending == .exit(0), "\(step.commands)\n\(first.text)\n\(first.log)")
         var output = first.text
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .hangLimit
         while !step.isShown(by: output), let question = step.question, ContinuousClock.now < deadline {
             output = first.text + (try await shell(kept + question)).text
         }

@@ -145,7 +145,7 @@ extension EndToEnd {
             for (command, rows) in Dictionary(grouping: rows, by: \.command).sorted(by: { $0.key < $1.key }) {
                 // Status exits with 2 where something needs attention.
                 let script = preparation + (command == "storekeeper status" ? "\(command) || [ $? -eq 2 ]" : command)
-                let deadline = ContinuousClock.now + .seconds(30)
+                let deadline = ContinuousClock.now + .hangLimit
                 var run = try await dev.shell(script)
                 func isShown(_ row: Row) -> Bool {
                     DocumentedStep(commands: command, shown: row.shown).isShown(by: run.text)

@@ -14,9 +14,12 @@ def lost(deployment):
     that does nothing, while the deduplicator and what repairs gaps are away."""
     for name in ["deduplicator", "scheduler"]:
         deployment.named(name).process.stop()
-    wait_until("nothing is verified", 60, lambda: len(Record(deployment.record).expected()) > 60)
+    wait_until("nothing is accepted", 60, lambda: len(Record(deployment.record).expected()) > 60)
+    kcat = ["kcat", "-b", deployment.bootstrap, "-q", "-e"]
+    first = [*kcat, "-C", "-t", "notifications.verified", "-o", "beginning", "-c", "1"]
+    wait_until("nothing is verified", 60, lambda: subprocess.run(first, check=False, stdout=subprocess.PIPE, timeout=60).stdout)
     subprocess.run(
-        ["kcat", "-b", deployment.bootstrap, "-q", "-e", "-G", "storekeeper.deduplicator", "-X", "fetch.wait.max.ms=10",
+        [*kcat, "-G", "storekeeper.deduplicator", "-X", "fetch.wait.max.ms=10",
          "-X", "session.timeout.ms=6000", "-X", "auto.offset.reset=earliest", "notifications.verified"],
         check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120)
     deployment.start(deployment.named("deduplicator"))
