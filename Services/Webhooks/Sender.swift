@@ -151,9 +151,9 @@ actor Sender: Service {
             throw error
         }
         for attempt in attempts {
-            places.release(
-                of: attempt.endpoint,
-                hasSucceeded: attempt.outcome.isOfReceiver ? attempt.outcome.fault == nil : nil)
+            if attempt.outcome.fault != nil {
+                places.release(of: attempt.endpoint, hasSucceeded: attempt.outcome.isOfReceiver ? false : nil)
+            }
             count(attempt)
         }
         for (id, health) in report.health { known[id]?.health = health }
@@ -319,6 +319,8 @@ actor Sender: Service {
 
     private func end(_ attempt: WebhookAttempt) {
         inFlight -= 1
+        // The place of one that failed is free once that is stored, and so known to decide what its endpoint gets next.
+        if attempt.outcome.fault == nil { places.release(of: attempt.endpoint, hasSucceeded: true) }
         if case .delivery = attempt.subject {} else { asked.remove(attempt.endpoint) }
         finished.append(attempt)
         wake()
