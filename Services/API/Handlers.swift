@@ -15,6 +15,7 @@ enum Handlers {
         let webhooks = WebhookHandlers(dependencies)
         let refunds = RefundHandlers(dependencies)
         let credits = CreditHandlers(dependencies)
+        let insight = InsightHandler(dependencies)
         return [
             "getDocument": document.get,
             "getDocumentAsYAML": document.get,
@@ -66,7 +67,8 @@ enum Handlers {
             "reportUsage": refunds.reportUsage,
             "getRefundPolicy": refunds.getPolicy,
             "putRefundPolicy": refunds.putPolicy,
-            "getInsight": InsightHandler(dependencies).report,
+            "getInsight": insight.report,
+            "listInsightCorrections": insight.corrections,
         ]
     }
 }

@@ -7,10 +7,12 @@ import StrictJSON
 struct InsightHandler: Sendable {
     private let database: Database
     private let clock: ProcessClock
+    private let cursor: Cursor
 
     init(_ dependencies: Dependencies) {
         database = dependencies.database
         clock = dependencies.clock
+        cursor = dependencies.cursor
     }
 
     /// `GET /v1/insight/{report}`
@@ -36,6 +38,25 @@ struct InsightHandler: Sendable {
             }
             json.endArray()
         }
+    }
+
+    /// `GET /v1/insight/corrections`
+    func corrections(_ request: APIRequest) async throws -> APIResponse {
+        let asked = ["from", "to", "bundleId"].map { request.query[$0] ?? "" }
+        let page = try ListPage(request, cursor, "insight-corrections \(asked.joined(separator: " "))")
+        let position = try page.position.map { text throws(Problem) in
+            guard let position = FigureCorrection.Position(text) else {
+                throw Problem(.invalidCursor, "The cursor belongs to another list; begin without one.")
+            }
+            return position
+        }
+        let list = try ListCorrections(
+            in: request.key.environment, of: try request.bundleIds(), from: request.query["from"],
+            to: request.query["to"], after: position, limit: page.limit, at: clock.now())
+        let found = try await database.withConnection { connection in try await list.page(on: connection) }
+        return try page.response(
+            found.corrections, further: found.next?.text, position: \.position.text
+        ) { correction, json in Self.write(correction, to: &json) }
     }
 
     /// Computed when the connection is back, because other requests wait for it.
@@ -66,6 +87,17 @@ struct InsightHandler: Sendable {
         json.beginArray("unconverted")
         for currency in report.unconvertedCurrencies { json.element(currency) }
         json.endArray()
+    }
+
+    private static func write(_ correction: FigureCorrection, to json: inout JSONWriter) {
+        json.member("day", FigureQuestion.text(correction.position.day))
+        json.member("correctedAt", correction.correctedAt.milliseconds)
+        json.member("bundleId", correction.bundleId)
+        json.member("originalTransactionId", correction.key.originalTransactionId)
+        json.member("kind", correction.kind)
+        json.member("currency", correction.currency)
+        json.member("amount", correction.amount)
+        json.member("count", correction.count)
     }
 
     private static func write(_ row: FigureReport.Row, to json: inout JSONWriter) {

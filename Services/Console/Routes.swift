@@ -25,6 +25,7 @@ enum Routes {
         let revenue = RevenueScreen(console: console)
         let comparisons = ComparisonScreens(console: console)
         let revenuePurchases = RevenuePurchases(console: console)
+        let corrections = RevenueCorrections(console: console)
         return Asset.all.map { asset in
             Route("GET", "/assets/\(asset.path)", nil) { _ in
                 ConsoleResponse(
@@ -81,6 +82,7 @@ enum Routes {
             Route("POST", "/sessions/end", .admin, sessions.end),
             Route("GET", "/revenue", .viewer, revenue.index),
             Route("GET", "/revenue/purchases", .viewer, revenuePurchases.show),
+            Route("GET", "/revenue/corrections", .viewer, corrections.show),
             Route("GET", "/revenue/{report}", .viewer, revenue.show),
             Route("GET", "/compare", .viewer, comparisons.show),
             Route("GET", "/compare/{uuid}", .viewer, comparisons.differences),

@@ -63,7 +63,7 @@ def main(directory):
             "/dead-letters/list?reason=unreadable", f"/dead-letters/selections/{selection}", "/coverage",
             "/coverage/recover", "/pipeline", "/audit", "/insight/cancellations", "/insight/ends",
             "/insight/price-consents", "/insight/win-back", "/insight/loyalty", "/insight/renewals", "/nothing",
-            "/revenue", "/revenue/movements", "/revenue/retention",
+            "/revenue", "/revenue/movements", "/revenue/retention", "/revenue/corrections",
             f"/accounts/Production/{account}/erasure?app=com.example.app", f"/erasures/{certificate}",
         ] + security.hostile_pages(browser, address, database)
         say(f"{len(pages)} pages for axe, {time.monotonic() - started:.0f} s after the start")

@@ -16,6 +16,8 @@ struct RevenueScreen: Sendable {
         let hasChoices: Bool
         let state: String?
         let asOf: Moment?
+        /// The page of what changed after it was reported; nil where there is no app.
+        let corrections: String?
     }
 
     struct Tab: Sendable {
@@ -67,6 +69,8 @@ struct RevenueScreen: Sendable {
         let state: String?
         let asOf: Moment?
         let csv: String
+        /// The page of what changed after it was reported; nil where there is no app.
+        let corrections: String?
     }
 
     private static let shownRows = 1000
@@ -91,7 +95,7 @@ struct RevenueScreen: Sendable {
                 figures: numbers?.figures ?? [], currency: numbers?.currency, reporting: reporting ?? "",
                 conversion: numbers?.conversion, choices: scope.choices,
                 hasChoices: !scope.choices.isEmpty, state: Self.state(scope, numbers?.asOf),
-                asOf: numbers?.asOf.map { Moment($0, now: now) }),
+                asOf: numbers?.asOf.map { Moment($0, now: now) }, corrections: RevenueCorrections.address(of: scope)),
             request)
     }
 
@@ -166,7 +170,7 @@ struct RevenueScreen: Sendable {
                 allRows: rows.count > Self.shownRows ? rows.count : nil, limit: Self.shownRows,
                 state: Self.state(scope, answer?.asOf) ?? (rows.isEmpty ? "Nothing to show for this time." : nil),
                 asOf: answer?.asOf.map { Moment($0, now: now) },
-                csv: "/revenue/\(name.rawValue).csv" + query),
+                csv: "/revenue/\(name.rawValue).csv" + query, corrections: RevenueCorrections.address(of: scope)),
             request)
     }
 

@@ -13,7 +13,7 @@ struct Insight: ParsableCommand {
               storekeeper insight rebuild --dry-run
             """,
         subcommands: [
-            InsightShow.self, InsightCheck.self, InsightRebuild.self, InsightRates.self, InsightTaxes.self,
-            InsightSmallBusiness.self,
+            InsightShow.self, InsightCorrections.self, InsightCheck.self, InsightRebuild.self, InsightRates.self,
+            InsightTaxes.self, InsightSmallBusiness.self,
         ])
 }

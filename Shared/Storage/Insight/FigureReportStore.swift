@@ -128,7 +128,7 @@ package struct FigureReportStore: Sendable {
 
     static let statements = [
         sums, retention, lost.all, lost.ofApps, completeOfAll, completeOfApps, behind, refunded, tried, ofDay, inGrace,
-        charges, ratesOfDays, ratesOfTime,
+        charges, ratesOfDays, ratesOfTime, corrected,
     ]
 
     /// A plan that is made once, perhaps while a table is empty, looks up an app's rows only where it is made to: by one condition for each

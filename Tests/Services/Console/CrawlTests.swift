@@ -68,6 +68,7 @@ import Testing
             "/coverage", "/pipeline", "/audit?actor=\(hostile)", "/insight?scope=\(hostile)", "/revenue",
             "/revenue/mrr?by=\(hostile)",
             "/revenue/purchases?from=2025-01-01&product=\(hostile)", "/notifications", "/compare?scope=\(hostile)",
+            "/revenue/corrections?scope=\(hostile)&after=\(hostile)",
         ]
         guard role != "viewer" else { return all }
         return all + [

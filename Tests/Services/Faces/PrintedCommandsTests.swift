@@ -19,6 +19,7 @@ import Testing
         "/coverage/recover?app=\(SampleContents.app)&environment=Production&from=2025-12-01&to=2025-12-02",
         "/dead-letters/list?reason=app-unknown", "/audit", "/pipeline", "/refunds", "/offers",
         "/refunds/Production/\(SampleContents.purchase)",
+        "/revenue/corrections?scope=Production%20\(SampleContents.app)",
         "/accounts/Production/\(SampleContents.account)/erasure?app=\(SampleContents.app)",
     ]
 

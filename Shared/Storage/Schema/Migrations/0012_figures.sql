@@ -119,6 +119,7 @@ create table insight_reported (
 -- What a purchase changed in the sums of a day after it was reported: what insight_day has more than insight_reported, purchase by
 -- purchase. Rows are only added.
 create table insight_correction (
+    id bigint generated always as identity, -- a list of a day is read page by page in its order
     corrected_at timestamptz not null,
     amount bigint not null,
     count bigint not null,
@@ -129,7 +130,7 @@ create table insight_correction (
     kind text not null,
     currency text not null
 );
-create index insight_correction_by_day on insight_correction (environment, bundle_id, day);
+create index insight_correction_by_day on insight_correction (environment, bundle_id, day, id);
 
 -- How far the figures are. A transaction that changes figures locks the only row.
 create table insight_position (
