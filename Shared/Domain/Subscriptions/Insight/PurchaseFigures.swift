@@ -118,6 +118,7 @@ package struct PurchaseFigures: Sendable, Equatable {
         let paid = Self.paidService(periods, until: facts.beginning, in: environment)
         let isLoyal = paid >= BillingRules.reducedCommissionDays * BillingRules.day
         add(isLoyal ? .loyalCharge : .charge, at: facts.beginning, cell, Sum(amount: price, count: 1))
+        // Of items that were refunded while the transaction goes on, the facts have the sum and no day.
         guard let refunded = facts.refundedMilliunits, let revoked = facts.revocationDate else { return }
         let step = isLoyal ? 1 : 0
         add(.refund, at: revoked, step: step, cell, Sum(amount: refunded, count: 1))
