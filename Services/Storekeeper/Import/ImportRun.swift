@@ -52,10 +52,20 @@ struct ImportRun {
         guard outcome != .conflict, outcome != .erased, !row.originalTransactionIds.isEmpty else {
             return Mapped(outcome: outcome, appAccountToken: token)
         }
-        if let token, !isDryRun { try await claim(row.originalTransactionIds, for: token) }
-        let withheld = try await withheld(row.originalTransactionIds, from: token, isDryRun: isDryRun)
+        let purchases = try await purchases(row.originalTransactionIds)
+        if let token, !isDryRun { try await claim(purchases, for: token) }
+        let withheld = try await withheld(purchases, from: token, isDryRun: isDryRun)
         if !withheld.isEmpty { outcome = .otherAccount }
         return Mapped(outcome: outcome, appAccountToken: token, withheld: withheld)
+    }
+
+    /// The purchases of a row. The file may name one by a renewal: Apple is not asked again about what an earlier run fetched, but then
+    /// the transaction is known here.
+    private func purchases(_ ids: [String]) async throws -> [String] {
+        let known = try await TransactionStore(connection).originals(of: ids, bundleId: bundleId, in: environment)
+        var purchases: [String] = []
+        for id in ids.map({ known[$0] ?? $0 }) where !purchases.contains(id) { purchases.append(id) }
+        return purchases
     }
 
     /// Lets an account claim purchases. It does not take one from the account that Apple names.

@@ -95,4 +95,49 @@ import Testing
             #expect(try await run.outcome(of: rows[0], isDryRun: false).outcome == .known)
         }
     }
+
+    @Test func `A purchase that a row names by its renewal is another account's also where nothing is fetched`()
+        async throws
+    {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            var ledger = ComparedLedger()
+            let bought = [ledger.customer("owner"), nil].map { account in
+                ledger.buy(account ?? UUID(), from: -40, to: -10) {
+                    $0.facts.appAccountToken = account?.uuidString.lowercased()
+                }
+            }
+            let renewals = bought.map { purchase in
+                var renewal = purchase
+                renewal.facts.transactionId += "1"
+                renewal.facts.purchaseDate = ComparedLedger.at(-10)
+                renewal.facts.expiresDate = ComparedLedger.at(20)
+                renewal.facts.reason = "RENEWAL"
+                ledger.tell("DID_RENEW", nil, renewal, status: 1, at: -10)
+                return renewal
+            }
+            let (owned, free) = (renewals[0], renewals[1])
+            try await ledger.apply(to: connection, seed: 1)
+            let run = Self.run(connection)
+            func outcome(
+                _ customer: String, _ purchase: ComparedLedger.Purchase, token: UUID? = nil, isDryRun: Bool = false
+            ) async throws -> ImportRun.Mapped {
+                let row = ImportList.Row(
+                    line: 1, customerId: customer, appAccountToken: token,
+                    originalTransactionIds: [purchase.facts.transactionId])
+                return try await run.outcome(of: row, isDryRun: isDryRun)
+            }
+            for isDryRun in [true, false] {
+                let other = try await outcome("other", owned, isDryRun: isDryRun)
+                #expect(other.outcome == .otherAccount && other.withheld == [owned.id], "dry run: \(isDryRun)")
+            }
+            #expect(try await outcome("owner", owned).outcome == .known)
+            // Nothing says whose this one is: the first row claims it.
+            let tokens = (1...2).map { UUID(uuidString: "7e3fb204-2017-4a4e-8f3b-00000000000\($0)") }
+            #expect(try await outcome("first", free, token: tokens[0]).outcome == .created)
+            let second = try await outcome("second", free, token: tokens[1])
+            #expect(second.outcome == .otherAccount && second.withheld == [free.id])
+            #expect(try await outcome("first", free, token: tokens[0]).outcome == .known)
+        }
+    }
 }
