@@ -11,8 +11,8 @@ struct Backfill: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "backfill", abstract: "Import the purchase history of listed customers from Apple.",
         discussion: """
-            FILE lists an original transaction id or a base64 app receipt per line (as apps send it, or latest_receipt of \
-            verifyReceipt); all purchases of that Apple account are imported. Empty lines and text after # are ignored. An unreadable receipt is reported \
+            FILE, which may be compressed by gzip, lists an original transaction id or a base64 app receipt per line (as apps send \
+            it, or latest_receipt of verifyReceipt); all purchases of that Apple account are imported. Empty lines and text after # are ignored. An unreadable receipt is reported \
             with its line number and skipped; any other line rejects the file. Everything Apple returns is signed and \
             passes all checks; older data never overwrites newer data. The progress file makes the command resumable: \
             after an interruption, or to retry failed customers, run it again. With DATABASE_URL, the audit log records \
@@ -31,7 +31,7 @@ struct Backfill: Subcommand {
     var dryRun = false
 
     func run(in context: CommandContext) async throws {
-        let list = try CustomerList(try customers.content())
+        let list = try CustomerList(FilePieces(path: customers.file).text())
         let kafka = dryRun ? nil : try customers.kafka.configuration(in: context)
         let summary = try await customers.apple.withClient(in: context) { client in
             let journal = try BackfillJournal(

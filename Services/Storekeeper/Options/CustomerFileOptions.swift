@@ -1,6 +1,5 @@
 import ArgumentParser
 import Commands
-import Foundation
 
 /// A file of customers whose purchases are fetched from Apple and sent through the pipeline.
 struct CustomerFileOptions: ParsableArguments {
@@ -23,14 +22,6 @@ struct CustomerFileOptions: ParsableArguments {
         guard (1...200).contains(parallel) else {
             throw ValidationError("--parallel \(parallel) is out of range: 1 to 200")
         }
-    }
-
-    /// The contents of the file.
-    func content() throws -> String {
-        guard let content = FileManager.default.contents(atPath: file) else {
-            throw ValidationError("\(file.escaped) cannot be read")
-        }
-        return String(decoding: content, as: UTF8.self)
     }
 
     var progressFile: String { progress ?? file + ".progress" }

@@ -20,8 +20,13 @@ extension String {
                 file == "-"
                 ? try FileHandle.standardInput.readToEnd() ?? Data() : try Data(contentsOf: URL(filePath: file))
         } catch { throw CommandError("cannot read \(file.escaped): \(error.localizedDescription)") }
-        self.init(decoding: bytes, as: UTF8.self)
+        self.init(decoding: bytes.withoutByteOrderMark, as: UTF8.self)
     }
+}
+
+extension Data {
+    /// What a file says, without the mark with which spreadsheets and editors begin it.
+    var withoutByteOrderMark: Data { starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self }
 }
 
 extension AppOptions {

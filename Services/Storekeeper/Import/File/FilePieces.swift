@@ -2,8 +2,7 @@ import Commands
 import Foundation
 import Operations
 
-/// The bytes of a file in pieces, decompressed where the file is compressed by gzip, and without the byte order mark with which
-/// spreadsheets and editors begin a file.
+/// The bytes of a file in pieces, decompressed where the file is compressed by gzip, and without the byte order mark.
 struct FilePieces {
     private static let size = 1 << 16
 
@@ -13,9 +12,17 @@ struct FilePieces {
     func read(_ body: (Data) throws -> Void) throws {
         var isFirst = true
         try readAll { piece in
-            try body(isFirst && piece.starts(with: [0xEF, 0xBB, 0xBF]) ? piece.dropFirst(3) : piece)
+            try body(isFirst ? piece.withoutByteOrderMark : piece)
             isFirst = false
         }
+    }
+
+    /// All of it as text.
+    /// - Throws: as ``read(_:)``.
+    func text() throws -> String {
+        var content = Data()
+        try read { content += $0 }
+        return String(decoding: content, as: UTF8.self)
     }
 
     private func readAll(_ body: (Data) throws -> Void) throws {

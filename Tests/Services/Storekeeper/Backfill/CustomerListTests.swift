@@ -1,6 +1,7 @@
 import AppStore
 import ArgumentParser
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Storekeeper
@@ -14,6 +15,18 @@ struct CustomerListTests {
     @Test func `Line ends of Windows part ids that together are as short as one`() throws {
         let list = try CustomerList("470000000000001\r\n470000000000002\r\n")
         #expect(list.customers.map(\.id) == ["470000000000001", "470000000000002"])
+    }
+
+    @Test func `A byte order mark is no part of a list of ids, nor of a document`() throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try directory.write("ids.txt", "\u{FEFF}470000000000001\r\n470000000000002\r\n")
+        let file = directory.path("ids.txt")
+        #expect(
+            try CustomerList(FilePieces(path: file).text()).customers.map(\.id) == [
+                "470000000000001", "470000000000002",
+            ])
+        #expect(try String(ofFile: file).hasPrefix("47"))
     }
 
     @Test(arguments: [
