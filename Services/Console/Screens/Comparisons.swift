@@ -88,6 +88,9 @@ struct ComparisonScreens: Sendable {
             )
         }
         let sources = Set(comparisons.map(\.source)).sorted()
+        let command =
+            "storekeeper compare report --app \(shellWord(scope.app?.bundleId ?? "com.example.app"))"
+            + " --environment \(scope.app?.environment.rawValue ?? "Production")"
         return console.page(
             "compare", "Compare",
             Page(
@@ -96,8 +99,10 @@ struct ComparisonScreens: Sendable {
                     Self.table(source, comparisons.filter { $0.source == source }, covered)
                 },
                 days: Self.days, choices: scope.choices, hasChoices: scope.choices.count > 1,
-                command: "storekeeper compare report --app \(shellWord(scope.app?.bundleId ?? "com.example.app"))"
-                    + " --environment \(scope.app?.environment.rawValue ?? "Production")"), request)
+                // A report is about one kind of file.
+                command: sources.count < 2
+                    ? command
+                    : sources.map { "\(command) --source \(shellWord($0))" }.joined(separator: "\n")), request)
     }
 
     /// The newest comparison of each day counts, as in the report.
@@ -177,7 +182,8 @@ struct ComparisonScreens: Sendable {
                 rows: shown.map { Self.difference($0, comparison.environment, masking) },
                 next: found.count > Self.limit ? shown.last.map { Self.address(uuid, cause, after: $0.id) } : nil,
                 command: "storekeeper compare list --app \(shellWord(comparison.bundleId)) --environment "
-                    + "\(comparison.environment.rawValue) --day \(comparison.takenAt.day)"
+                    + "\(comparison.environment.rawValue) --day \(comparison.takenAt.day) --source "
+                    + shellWord(comparison.source)
                     + (cause.map { " --cause \($0.rawValue)" } ?? "")), request)
     }
 

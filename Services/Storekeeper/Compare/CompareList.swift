@@ -10,12 +10,13 @@ struct CompareList: Subcommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the differences of a comparison.",
         discussion: """
-            Of the newest comparison of the app, or of the newest one of a day. Column purchase: the original transaction id, for \
-            storekeeper events purchase; notification: the one that decided, for storekeeper events show.
+            Of the newest comparison of the app, or of the newest one of a day; where files of several kinds are compared, of one \
+            kind by --source. Column purchase: the original transaction id, for storekeeper events purchase; notification: the one \
+            that decided, for storekeeper events show.
 
             Examples:
               storekeeper compare list --app com.example.app --cause unexplained
-              storekeeper compare list --app com.example.app --day 2026-11-20 --limit 1000 --json
+              storekeeper compare list --app com.example.app --day 2026-11-20 --source adapty --limit 1000 --json
             """)
 
     @OptionGroup var options: AppOptions
@@ -23,33 +24,27 @@ struct CompareList: Subcommand {
     @Option(help: "Day, in UTC, of the moment of the file: \(TimeArgument.help) (default: the newest comparison).")
     var day: TimeArgument?
 
+    @Option(help: "Kind of file: \(ComparisonSource.names) (default: the newest of any).")
+    var source: ComparisonSource?
+
     @Option(help: "\(ComparisonCause.allCases.map(\.rawValue).joined(separator: ", ")) (default: all).")
     var cause: ComparisonCause?
 
     @OptionGroup var limits: LimitOptions
 
     func run(in context: CommandContext) async throws {
-        let store = ComparisonStore(try options.database.connection(for: "compare", in: context))
+        let connection = try options.database.connection(for: "compare", in: context)
         let now = context.now()
-        let range: Range<Date>
-        if let day {
-            let start = (day.date(now: now).timeIntervalSince1970 / 86_400).rounded(.down) * 86_400
-            range = Date(timeIntervalSince1970: start)..<Date(timeIntervalSince1970: start + 86_400)
-        } else {
-            range = Date(timeIntervalSince1970: 0)..<now.addingTimeInterval(86_400)
-        }
-        guard let comparison = try await store.finished(of: options.app, in: options.environment, within: range).last
-        else {
-            throw CommandError(
-                "no comparison of \(options.app.escaped) in \(options.environment.rawValue) is stored: "
-                    + "storekeeper compare FILE makes one")
-        }
+        let comparison = try await ComparisonChoice(
+            of: options.app, in: options.environment, day: day?.date(now: now), source: source
+        ).newest(at: now, on: connection)
         if !options.output.json {
             context.print("\(comparison.source) of \(comparison.takenAt.text):")
         }
         try options.output.list(
-            try await store.differences(of: comparison.id, cause: cause, limit: limits.limit).map(Row.init),
-            none: "No differences.", in: context)
+            try await ComparisonStore(connection).differences(
+                of: comparison.id, cause: cause, limit: limits.limit
+            ).map(Row.init), none: "No differences.", in: context)
     }
 
     /// A difference.
@@ -99,3 +94,8 @@ extension ComparisonDifference.Side {
 }
 
 extension ComparisonCause: ExpressibleByArgument {}
+
+extension ComparisonSource: ExpressibleByArgument {
+    /// In the help.
+    static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+}

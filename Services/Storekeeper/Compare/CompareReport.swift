@@ -24,8 +24,8 @@ struct CompareReport: Subcommand {
     @Option(help: "Number of days, 1 to 90.")
     var days = 14
 
-    @Option(help: "Kind of file: revenueCat, adapty, jsonLines or columns (default: the only one).")
-    var source: String?
+    @Option(help: "Kind of file: \(ComparisonSource.names) (default: the only one).")
+    var source: ComparisonSource?
 
     func validate() throws { try asUsage { try ComparisonReport.days.check(days) } }
 

@@ -96,7 +96,7 @@ struct CompareRun: Subcommand {
             }
             if isDirectory.boolValue, !again {
                 let done = try await ComparisonStore(connections[0]).finished(
-                    of: app.bundleId, in: app.environment, source: file.shape.source,
+                    of: app.bundleId, in: app.environment, source: file.shape.source.rawValue,
                     within: file.takenAt..<file.takenAt.addingTimeInterval(1))
                 guard done.isEmpty else { continue }
             }
@@ -132,7 +132,7 @@ struct CompareRun: Subcommand {
             context.warn("… and \(contents.counts.invalid - contents.faults.count) more lines that cannot be used")
         }
         var comparison = Comparison(
-            id: context.id(), environment: app.environment, bundleId: app.bundleId, source: file.shape.source,
+            id: context.id(), environment: app.environment, bundleId: app.bundleId, source: file.shape.source.rawValue,
             takenAt: file.takenAt, startedAt: context.now())
         let store = ComparisonStore(connections[0])
         // First, so that an interrupted run is in the audit log, too.

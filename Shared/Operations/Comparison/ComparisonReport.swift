@@ -48,8 +48,8 @@ package struct ComparisonReport: Sendable {
     /// - Parameter source: nil: the only one.
     /// - Throws: `OperationError` where the number of days is out of range, or there are several sources.
     package init(
-        ofLast count: Int, _ bundleId: String, in environment: StoreEnvironment, source: String? = nil, at now: Date,
-        on connection: PostgresConnection
+        ofLast count: Int, _ bundleId: String, in environment: StoreEnvironment, source: ComparisonSource? = nil,
+        at now: Date, on connection: PostgresConnection
     ) async throws {
         try Self.days.check(count)
         let today = (now.timeIntervalSince1970 / 86_400).rounded(.down)
@@ -57,14 +57,14 @@ package struct ComparisonReport: Sendable {
             Date(timeIntervalSince1970: (today - Double(count)) * 86_400), Date(timeIntervalSince1970: today * 86_400)
         )
         let comparisons = try await ComparisonStore(connection).finished(
-            of: bundleId, in: environment, source: source, within: from..<to)
+            of: bundleId, in: environment, source: source?.rawValue, within: from..<to)
         let sources = Set(comparisons.map(\.source)).sorted()
         guard sources.count <= 1 else {
             throw OperationError(
                 "files of several kinds were compared: choose one of \(sources.joined(separator: ", ")) with --source",
                 .invalid("source"))
         }
-        self.source = source ?? sources.first
+        self.source = source?.rawValue ?? sources.first
         let covered = try await CoverageStore(connection).days(
             from: from, to: to, environment: environment, bundleId: bundleId)
         days = (0..<count).map { index in

@@ -1,4 +1,6 @@
 import Foundation
+import Storage
+import TestSupport
 import Testing
 
 @testable import Console
@@ -22,6 +24,7 @@ import Testing
             let address = try Self.cell(page.text)
             let first = try await console.get(address, cookie: cookie)
             #expect(first.text.contains("customer-0<") && first.text.contains("customer-99<"))
+            #expect(first.text.contains(" --source revenueCat --cause unexplained<"), "the command lists the same")
             #expect(!first.text.contains("customer-100<"))
             let next = try #require(first.text.firstMatch(of: /href="([^"]+)">Further/))
             let second = try await console.get(String(next.output.1).replacing("&amp;", with: "&"), cookie: cookie)
@@ -33,6 +36,30 @@ import Testing
             #expect(other.text.contains("/notifications/") && other.text.contains("not in the file"))
             let nothing = try await console.get("/compare/\(UUID().uuidString)", cookie: cookie)
             #expect(nothing.status == 404 && nothing.text.contains("90 days"))
+        }
+    }
+
+    @Test func `The command of the report names the kind of file where several were compared`() async throws {
+        try await RunningConsole.with { console in
+            try await SampleContents.fill(console)
+            let cookie = try await console.signedIn(role: "support")
+            let address = "/compare?scope=Production+com.example.app"
+            let command = "storekeeper compare report --app com.example.app --environment Production"
+            #expect(try await console.get(address, cookie: cookie).text.contains("\(command)</code>"))
+            let connection = TestDatabase.connection(console.database)
+            let now = RunningConsole.now
+            let other = Comparison(
+                id: UUID(), environment: .production, bundleId: SampleContents.app, source: "adapty",
+                takenAt: now.addingTimeInterval(-3600), startedAt: now.addingTimeInterval(-60))
+            let store = ComparisonStore(connection)
+            try await store.begin(
+                other,
+                audit: OperatorAction(
+                    actedAt: now, actor: "olga", operation: "compare", subject: "events.csv", reason: nil))
+            try await store.finish(other, at: now)
+            await connection.close()
+            let page = try await console.get(address, cookie: cookie).text
+            #expect(page.contains("\(command) --source adapty\n\(command) --source revenueCat</code>"))
         }
     }
 

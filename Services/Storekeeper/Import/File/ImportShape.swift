@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Operations
 
 /// What the records of an import file are. Pure.
 enum ImportShape: Sendable, Equatable {
@@ -12,13 +13,13 @@ enum ImportShape: Sendable, Equatable {
     /// Named columns.
     case mapped(ImportColumns)
 
-    /// The name of the source in comparisons.
-    var source: String {
+    /// The kind of file in comparisons.
+    var source: ComparisonSource {
         switch self {
-        case .jsonLines: "jsonLines"
-        case .revenueCat: "revenueCat"
-        case .adapty: "adapty"
-        case .mapped: "columns"
+        case .jsonLines: .jsonLines
+        case .revenueCat: .revenueCat
+        case .adapty: .adapty
+        case .mapped: .columns
         }
     }
 

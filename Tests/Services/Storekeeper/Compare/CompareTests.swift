@@ -51,7 +51,7 @@ import Testing
             reader: ImportReader(bundleId: app.bundleId, environment: app.environment, now: file.takenAt)
         ) { _ in }
         let comparison = Comparison(
-            id: id, environment: app.environment, bundleId: app.bundleId, source: file.shape.source,
+            id: id, environment: app.environment, bundleId: app.bundleId, source: file.shape.source.rawValue,
             takenAt: file.takenAt, startedAt: ComparedLedger.now)
         let store = ComparisonStore(connection)
         try await store.begin(
@@ -178,6 +178,40 @@ import Testing
             #expect(audit.text.matches(of: #/ compare /#).count == 2 && audit.text.contains("olga"), "\(audit.text)")
             let held = try await Self.everything(connection).joined()
             #expect(!held.contains("example.com"), "e-mail addresses are not read")
+        }
+    }
+
+    @Test func `The list and the report of files of several kinds are of the kind that is asked for`() async throws {
+        var ledger = ComparedLedger()
+        let (first, second) = (ledger.buy(ledger.customer("user-1")), ledger.buy(ledger.customer("user-2")))
+        ledger.record("user-1", first.id, to: 20)
+        try await Self.use(ledger) { database, _, directory in
+            let end = ComparedLedger.text(ComparedLedger.at(20))
+            try Self.write(
+                ["id,purchase,product,until", "user-2,\(second.id),pro,\(end)"], to: directory.url("own.csv"))
+            let columns = "customerId=id,originalTransactionId=purchase,productId=product,expiresAt=until"
+            _ = await Self.run(database, directory.path("export.csv"), "--ask", "0")
+            _ = await Self.run(database, directory.path("own.csv"), "--ask", "0", "--map", columns)
+            let day = ComparedLedger.moment.day
+            for further in [[], ["--day", day]] {
+                func list(_ source: String) async -> CommandOutcome {
+                    await CommandOutcome.of(
+                        ["compare", "list", "--app", ComparedLedger.app, "--source", source] + further,
+                        environment: database.environment, now: ComparedLedger.now)
+                }
+                let (export, own) = (await list("revenueCat"), await list("columns"))
+                #expect(export.text.contains("revenueCat of ") && export.text.contains("user-2"), "\(export)")
+                #expect(own.text.contains("columns of ") && own.text.contains("user-1"), "\(own)")
+                #expect(!export.text.contains("user-1") && !own.text.contains("user-2"))
+                let none = await list("adapty")
+                #expect(none.code == 1 && none.errorOutput.contains("in Production, source adapty"), "\(none)")
+                #expect(await list("revenuecat").code == 64)
+            }
+            let tomorrow = ComparedLedger.at(1)
+            let both = await Self.run(database, "report", "--days", "1", now: tomorrow)
+            #expect(both.errorOutput.contains("choose one of columns, revenueCat with --source"), "\(both)")
+            let one = await Self.run(database, "report", "--days", "1", "--source", "columns", now: tomorrow)
+            #expect(one.text.contains("1 difference unexplained"), "\(one)")
         }
     }
 
