@@ -24,9 +24,7 @@ extension ImportReader {
             case .adapty: return try checked(adaptyAccess(record, line))
             case .mapped(let columns):
                 func text(_ member: ImportColumns.Member) -> String? { columns.names[member].flatMap { record[$0] } }
-                let receipt = try text(.receipt).map { (text) throws(Reason) in
-                    try receiptAccess(Array(text.utf8), line)
-                }
+                let receipt = text(.receipt).map { Array($0.utf8) }
                 return try checked(
                     ownAccess(text, entitlements: Self.list(text(.entitlement)), receipt: receipt, line))
             }
@@ -39,9 +37,6 @@ extension ImportReader {
     func access(ofLine bytes: [UInt8], line: Int) -> AccessEntry {
         do throws(Reason) {
             let json = try object(ofLine: bytes)
-            let receipt = try json["receipt"].map { (receipt) throws(Reason) in
-                try receiptAccess(Self.bytes(ofReceipt: receipt), line)
-            }
             // Without its texts a line would be left out, or compared without its purchase.
             for member in [ImportColumns.Member.originalTransactionId, .productId, .expiresAt] {
                 guard let value = json[member.rawValue], !value.isNull, value.string == nil else { continue }
@@ -51,7 +46,9 @@ extension ImportReader {
             var names = entitlement?.elements.compactMap(\.string) ?? []
             if names.isEmpty { names = [entitlement?.string].compactMap(\.self) }
             return try checked(
-                ownAccess({ json[$0.rawValue]?.string }, entitlements: names, receipt: receipt, line))
+                ownAccess(
+                    { json[$0.rawValue]?.string }, entitlements: names,
+                    receipt: json["receipt"].map(Self.bytes(ofReceipt:)), line))
         } catch {
             return .fault(error.text)
         }
@@ -81,12 +78,18 @@ extension ImportReader {
 // MARK: Own tables
 
 extension ImportReader {
-    /// - Parameter receipt: what a receipt of the row says; nil where it has none.
+    /// - Parameter receipt: of the row; nil where it has none. One in base64 says nothing of renewals since.
     private func ownAccess(
-        _ text: (ImportColumns.Member) -> String?, entitlements: [String], receipt: [IncumbentRecord]?, _ line: Int
+        _ text: (ImportColumns.Member) -> String?, entitlements: [String], receipt: [UInt8]?, _ line: Int
     ) throws(Reason) -> AccessEntry {
         let customer = try customerId(text(.customerId))
-        if let receipt, !receipt.isEmpty { return .records(customerId: customer, aliases: [], receipt) }
+        if let receipt, receipt.first == UInt8(ascii: "{") {
+            let answer = try answer(ofVerifyReceipt: receipt)
+            let isOther = isOfOtherEnvironment(answer)
+            guard !isOther || environment != .sandbox else { return .skipped(.otherEnvironment) }
+            let records = try access(ofAnswer: answer, isSandbox: isOther, line)
+            if !records.isEmpty { return .records(customerId: customer, aliases: [], records) }
+        }
         guard let end = text(.expiresAt) else { return .skipped(.withoutAccess) }
         var record = IncumbentRecord(line: line, store: .appStore)
         if let id = text(.originalTransactionId) {
@@ -103,10 +106,10 @@ extension ImportReader {
         return .records(customerId: customer, aliases: [], [record])
     }
 
-    /// Reads what a stored answer of verifyReceipt says of access; nothing for a receipt in base64, which says nothing of renewals since.
-    private func receiptAccess(_ bytes: [UInt8], _ line: Int) throws(Reason) -> [IncumbentRecord] {
-        guard bytes.first == UInt8(ascii: "{") else { return [] }
-        let answer = try answer(ofVerifyReceipt: bytes)
+    /// Reads what a stored answer of verifyReceipt says of access.
+    private func access(
+        ofAnswer answer: JSONValue, isSandbox: Bool, _ line: Int
+    ) throws(Reason) -> [IncumbentRecord] {
         func date(_ object: JSONValue, _ name: String) throws(Reason) -> Date? {
             guard let value = object[name], !value.isNull, value.string != "" else { return nil }
             // No further from 1970 than JavaScript's dates, and never a text such as "nan".
@@ -128,7 +131,9 @@ extension ImportReader {
         for transaction in Self.transactions(of: answer) {
             guard let id = transaction["original_transaction_id"] else { continue }
             var record = IncumbentRecord(line: line, store: .appStore)
-            record.purchase = try transactionId(Self.text(of: id), "original_transaction_id")
+            let purchase = try transactionId(Self.text(of: id), "original_transaction_id")
+            record.purchase = isSandbox ? nil : purchase
+            record.isSandbox = isSandbox
             record.identity = transaction["transaction_id"].flatMap(Self.text) ?? ""
             record.product = transaction["product_id"]?.string
             record.startsAt = try date(transaction, "purchase_date_ms")

@@ -50,7 +50,7 @@ struct ImportReader: Sendable {
             case .jsonLines: return .skipped(.withoutPurchase)
             case .revenueCat: return try revenueCat(record)
             case .adapty: return try adapty(record)
-            case .mapped(let columns): return .row(try mapped(record, columns))
+            case .mapped(let columns): return try mapped(record, columns)
             }
         } catch {
             return .fault(error.text)
@@ -65,7 +65,7 @@ extension ImportReader {
 
     /// What a JSON line says.
     func entry(ofLine line: [UInt8]) -> Entry {
-        do throws(Reason) { return .row(try row(ofLine: line)) } catch { return .fault(error.text) }
+        do throws(Reason) { return try row(ofLine: line) } catch { return .fault(error.text) }
     }
 
     /// The object of a line, with known members alone.
@@ -77,7 +77,7 @@ extension ImportReader {
         return json
     }
 
-    private func row(ofLine line: [UInt8]) throws(Reason) -> Row {
+    private func row(ofLine line: [UInt8]) throws(Reason) -> Entry {
         let json = try object(ofLine: line)
         func member(_ name: String) -> JSONValue? { json[name].flatMap { $0.isNull ? nil : $0 } }
         var row = Row(line: 0, customerId: try customerId(json["customerId"]?.string))
@@ -85,10 +85,16 @@ extension ImportReader {
         if let id = member("originalTransactionId") {
             row.originalTransactionIds.append(try transactionId(id.string, "originalTransactionId"))
         }
-        if let receipt = member("receipt") {
-            add(try purchases(ofReceipt: Self.bytes(ofReceipt: receipt)), to: &row)
-        }
-        return row
+        return try entry(row, receipt: member("receipt").map(Self.bytes(ofReceipt:)))
+    }
+
+    /// A row with the purchases of its receipt.
+    private func entry(_ row: Row, receipt: [UInt8]?) throws(Reason) -> Entry {
+        guard let receipt else { return .row(row) }
+        guard let ids = try purchases(ofReceipt: receipt) else { return .skipped(.otherEnvironment) }
+        var row = row
+        for id in ids where !row.originalTransactionIds.contains(id) { row.originalTransactionIds.append(id) }
+        return .row(row)
     }
 
     /// A receipt in base64, or a stored answer as text or as an object.
@@ -122,17 +128,14 @@ extension ImportReader {
         guard let text, text.isTransactionId else { throw Reason("\(name) is not a text of digits") }
         return text
     }
-
-    private func add(_ ids: [String], to row: inout Row) {
-        for id in ids where !row.originalTransactionIds.contains(id) { row.originalTransactionIds.append(id) }
-    }
 }
 
 // MARK: Receipts
 
 extension ImportReader {
-    /// The purchases of a receipt as an app sends it, or of an answer of Apple's verifyReceipt that was stored.
-    private func purchases(ofReceipt bytes: [UInt8]) throws(Reason) -> [String] {
+    /// The purchases of a receipt as an app sends it, or of an answer of Apple's verifyReceipt that was stored; nil for an answer of another
+    /// environment: tables have testers and Apple's reviewers among the customers.
+    private func purchases(ofReceipt bytes: [UInt8]) throws(Reason) -> [String]? {
         guard bytes.first == UInt8(ascii: "{") else {
             let contents: UncheckedReceipt
             do throws(ReceiptFault) { contents = try UncheckedReceipt(base64: bytes[...]) } catch {
@@ -142,6 +145,7 @@ extension ImportReader {
             return contents.originalTransactionIds
         }
         let answer = try answer(ofVerifyReceipt: bytes)
+        guard !isOfOtherEnvironment(answer) else { return nil }
         // Renewals of one purchase have its id again.
         var ids: [String] = []
         for transaction in Self.transactions(of: answer) + (answer["pending_renewal_info"]?.elements ?? []) {
@@ -165,15 +169,16 @@ extension ImportReader {
     /// The text of an id, which some tables have as a number.
     static func text(of id: JSONValue) -> String? { id.string ?? id.int64.map { "\($0)" } }
 
-    /// An answer of Apple's verifyReceipt about the app in the environment.
+    /// An answer of Apple's verifyReceipt about the app.
     func answer(ofVerifyReceipt bytes: [UInt8]) throws(Reason) -> JSONValue {
         guard let answer = try? JSONDocument(bytes).root else { throw Reason("unusable receipt: not JSON") }
         let receipt = answer["receipt"]
         try check(receipt?["bundle_id"]?.string ?? receipt?["bid"]?.string)
-        if let name = answer["environment"]?.string, name != environment.rawValue {
-            throw Reason("the answer of verifyReceipt is of \(name.escaped)")
-        }
         return answer
+    }
+
+    func isOfOtherEnvironment(_ answer: JSONValue) -> Bool {
+        answer["environment"]?.string.map { $0 != environment.rawValue } ?? false
     }
 
     private func check(_ other: String?) throws(Reason) {
@@ -185,15 +190,14 @@ extension ImportReader {
 // MARK: Separated values
 
 extension ImportReader {
-    private func mapped(_ record: ImportRecord, _ columns: ImportColumns) throws(Reason) -> Row {
+    private func mapped(_ record: ImportRecord, _ columns: ImportColumns) throws(Reason) -> Entry {
         func text(_ member: ImportColumns.Member) -> String? { columns.names[member].flatMap { record[$0] } }
         var row = Row(line: 0, customerId: try customerId(text(.customerId)))
         if let text = text(.appAccountToken) { row.appAccountToken = try token(text) }
         if let id = text(.originalTransactionId) {
             row.originalTransactionIds.append(try transactionId(id, "originalTransactionId"))
         }
-        if let receipt = text(.receipt) { add(try purchases(ofReceipt: Array(receipt.utf8)), to: &row) }
-        return row
+        return try entry(row, receipt: text(.receipt).map { Array($0.utf8) })
     }
 
     /// https://www.revenuecat.com/docs/integrations/scheduled-data-exports

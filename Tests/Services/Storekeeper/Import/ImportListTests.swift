@@ -50,7 +50,6 @@ struct ImportListTests {
         (#"{"customerId":"a","receipt":"????"}"#, "unusable receipt"),
         (#"{"customerId":"a","receipt":{"status":0}}"#, "has no purchases"),
         (#"{"customerId":"a","receipt":{"receipt":{"bundle_id":"com.other"}}}"#, "of another app: com.other"),
-        (#"{"customerId":"a","receipt":{"environment":"Sandbox"}}"#, "is of Sandbox"),
     ])
     func `Line that cannot be used is reported with its number and reason, and holds up no other`(
         line: String, reason: String
@@ -82,6 +81,23 @@ struct ImportListTests {
             """
         let list = try list(#"{"customerId":"a","receipt":\#(answer)}"#)
         #expect(list.rows.map(\.originalTransactionIds) == [["300"]], "\(list.faults)")
+    }
+
+    @Test func `A stored answer of another environment is left out, as such records of exports are`() throws {
+        func answer(_ environment: String, _ id: Int) -> String {
+            """
+            {"environment":"\(environment)","receipt":{"bundle_id":"com.example.app","in_app":[{"original_transaction_id":\(id)}]}}
+            """
+        }
+        let text = """
+            {"customerId":"buyer","receipt":\(answer("Production", 100))}
+            {"customerId":"tester","appAccountToken":"\(Self.token)","receipt":\(answer("Sandbox", 200))}
+            """
+        for (environment, customer) in [(StoreEnvironment.production, "buyer"), (.sandbox, "tester")] {
+            let list = try list(text, in: environment)
+            #expect(list.rows.map(\.customerId) == [customer] && list.faults.isEmpty, "\(list.faults)")
+            #expect(list.skipped == [.otherEnvironment: 1])
+        }
     }
 
     @Test func `What a database writes for nothing is nothing, and no customer of that name`() throws {

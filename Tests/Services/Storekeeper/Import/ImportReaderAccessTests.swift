@@ -64,6 +64,23 @@ struct ImportReaderAccessTests {
         #expect(records.map(\.endsAt) == [Self.at(1000), Self.at(2000)])
     }
 
+    @Test func `A tester's stored answer is of the sandbox, and a customer's is not compared in the sandbox`() {
+        func line(_ environment: String) -> [UInt8] {
+            let answer = """
+                {"environment":"\(environment)","receipt":{"bundle_id":"com.example.app"},"latest_receipt_info":[\
+                {"original_transaction_id":"1","transaction_id":"1","product_id":"pro","expires_date_ms":"3000000"}]}
+                """
+            return Array(#"{"customerId":"a","receipt":\#(answer)}"#.utf8)
+        }
+        let tester = Self.records(Self.reader.access(ofLine: line("Sandbox"), line: 1))
+        #expect(tester.map(\.isSandbox) == [true] && tester.map(\.purchase) == [nil])
+        #expect(Self.records(Self.reader.access(ofLine: line("Production"), line: 1)).map(\.isSandbox) == [false])
+        var sandbox = Self.reader
+        sandbox.environment = .sandbox
+        #expect(Self.records(sandbox.access(ofLine: line("Sandbox"), line: 1)).map(\.purchase) == ["1"])
+        #expect(sandbox.access(ofLine: line("Production"), line: 1) == .skipped(.otherEnvironment))
+    }
+
     @Test func `Ids of a stored answer may be numbers, as import reads them`() {
         let entry = Self.access(
             #"[{"original_transaction_id":100,"transaction_id":101,"product_id":"pro","expires_date_ms":3000000}]"#)
