@@ -153,18 +153,6 @@ enum CustomerHistoryReason: String, StageReason {
     var countsTowardsRejectionLimit: Bool { true }
 }
 
-extension APIRejection {
-    /// Whether the requested object does not exist at Apple.
-    fileprivate var isNotFound: Bool {
-        switch code {
-        case .accountNotFound, .originalTransactionIdNotFound, .transactionIdNotFound, .invalidTransactionId,
-            .invalidOriginalTransactionId:
-            true
-        default: false
-        }
-    }
-}
-
 extension HistoryPage.Item {
     /// Converts Apple's item; nil without a payload.
     init?(_ item: NotificationHistoryItem) {

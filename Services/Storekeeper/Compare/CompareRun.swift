@@ -196,7 +196,7 @@ actor AskedPurchases {
         do {
             _ = try await client.transactionInfo(id)
             return true
-        } catch APIError.rejected(let rejection) where !rejection.isRetryable && rejection.status == 404 {
+        } catch APIError.rejected(let rejection) where rejection.isNotFound {
             return false
         } catch {
             failure = "\(error)"

@@ -21,7 +21,7 @@ struct ImportSample: Encodable, Sendable, Equatable {
         for id in ids {
             do {
                 _ = try await client.transactionInfo(id)
-            } catch APIError.rejected(let rejection) where !rejection.isRetryable && rejection.status == 404 {
+            } catch APIError.rejected(let rejection) where rejection.isNotFound {
                 unknown.append(id)
             } catch {
                 stopped = "\(error)"

@@ -35,6 +35,17 @@ public struct APIRejection: Sendable, Hashable, CustomStringConvertible {
     /// Whether the same call may work later: Apple says so, or its servers are not well.
     public var isRetryable: Bool { code?.isRetryable == true || status == 429 || status >= 500 }
 
+    /// Whether Apple does not have what was asked about: an id of another environment or of none. Not so where it is the app that
+    /// Apple does not have, or where something before Apple's servers answers 404.
+    package var isNotFound: Bool {
+        switch code {
+        case .accountNotFound, .originalTransactionIdNotFound, .transactionIdNotFound, .invalidTransactionId,
+            .invalidOriginalTransactionId:
+            true
+        default: false
+        }
+    }
+
     /// What was answered, and what to do.
     public var description: String {
         var text = "the App Store answered \(endpoint.rawValue) with \(status)"
