@@ -123,12 +123,12 @@ struct ImportRun {
     private func mapped(_ row: ImportList.Row, isDryRun: Bool) async throws -> (Outcome, UUID?) {
         if isDryRun {
             guard let stored = try await records.find(row.customerId, of: bundleId, in: environment) else {
-                if let token = row.wantedToken,
-                    try await ErasureStore(connection).isErased(token, of: bundleId, in: environment)
-                {
+                guard let token = row.wantedToken else { return (.created, nil) }
+                if try await ErasureStore(connection).isErased(token, of: bundleId, in: environment) {
                     return (.erased, nil)
                 }
-                return (.created, row.wantedToken)
+                let others = try await records.customers(with: token, of: [bundleId], in: environment)
+                return others.isEmpty ? (.created, token) : (.conflict, nil)
             }
             let isSame = row.appAccountToken.map { $0 == stored.appAccountToken } ?? true
             return isSame ? (.known, stored.appAccountToken) : (.conflict, nil)

@@ -43,7 +43,7 @@ struct ImportResult: Encodable, Sendable, Equatable {
         var result = self
         if let reason = fetched.failures[line] {
             (result.outcome, result.reason) = ("failed", reason)
-        } else if let withheld = fetched.withheld[line], outcome != "otherAccount" {
+        } else if let withheld = fetched.withheld[line], ["created", "known"].contains(outcome) {
             (result.outcome, result.reason) = ("otherAccount", Self.sentence(withheld))
         }
         return result

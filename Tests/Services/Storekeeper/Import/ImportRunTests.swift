@@ -140,4 +140,33 @@ import Testing
             #expect(try await outcome("first", free, token: tokens[0]).outcome == .known)
         }
     }
+
+    @Test func `A dry run says of a token that another customer has what the import says`() async throws {
+        try await TestDatabase.use { database async throws in
+            let run = Self.run(TestDatabase.connection(database))
+            let token = UUID()
+            let first = ImportList.Row(line: 1, customerId: "user-1", appAccountToken: token)
+            #expect(try await run.outcome(of: first, isDryRun: false).outcome == .created)
+            // An id that is a UUID is the customer's token, too.
+            let others = [
+                ImportList.Row(line: 2, customerId: "user-2", appAccountToken: token),
+                ImportList.Row(line: 3, customerId: token.uuidString),
+            ]
+            for row in others {
+                for isDryRun in [true, false] {
+                    let mapped = try await run.outcome(of: row, isDryRun: isDryRun)
+                    #expect(mapped.outcome == .conflict && mapped.appAccountToken == nil, "dry run: \(isDryRun)")
+                }
+            }
+        }
+    }
+
+    @Test func `A row of which a grant failed stays failed where another account has its purchase`() {
+        let row = ImportList.Row(line: 1, customerId: "user-1", originalTransactionIds: ["100"])
+        let fetched = ImportFetched(withheld: [1: ["100"]])
+        var result = ImportResult(row, ImportRun.Mapped(outcome: .created, appAccountToken: UUID()))
+        #expect(result.joined(fetched).outcome == "otherAccount")
+        result.fail("no entitlement gold")
+        #expect(result.joined(fetched).outcome == "failed" && result.joined(fetched).reason == "no entitlement gold")
+    }
 }
