@@ -171,7 +171,7 @@ extension CompareAccess {
     /// A customer on both sides.
     private struct Pair {
         var customer: IncumbentCustomer
-        /// Nil where nothing is known of it here.
+        /// Nil where no account here has one of the customer's ids, and none of them is a token.
         var account: UUID?
         var lines: [EntitlementStore.Line]
         var records: [IncumbentRecord]
@@ -226,8 +226,7 @@ extension CompareAccess {
             let line = compared.others?.now.source.line ?? pair.records.first?.line
             differences.append(
                 ComparisonDifference(
-                    customerId: pair.customer.id, account: pair.lines.isEmpty ? nil : pair.account,
-                    entitlement: compared.entitlement,
+                    customerId: pair.customer.id, account: pair.account, entitlement: compared.entitlement,
                     ours: .init(hasAccess: compared.ours != nil, until: compared.ours?.until),
                     others: .init(hasAccess: compared.others != nil, until: compared.others?.until),
                     cause: finding.cause, reason: compared.ours?.now.source.reason, purchase: finding.purchase,

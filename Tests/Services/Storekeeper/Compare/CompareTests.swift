@@ -549,6 +549,28 @@ import Testing
         }
     }
 
+    @Test func `An erasure takes out a customer whom the file names by another id, and who had no access here`()
+        async throws
+    {
+        var ledger = ComparedLedger()
+        let account = ledger.customer("user-1")
+        var refund = ledger.buy(account)
+        refund.facts.revocationDate = ComparedLedger.at(-2)
+        ledger.tell("REFUND", nil, refund, status: 5, at: -2)
+        ledger.record("user-1", refund.id, to: 20)
+        try await Self.use(ledger) { database, connection, directory in
+            try Self.write(
+                ledger.records.map { $0.replacing("user-1,user-1,", with: "user-1,user-one,") },
+                to: directory.url("export.csv"))
+            let found = await Self.run(database, directory.path("export.csv"), "--ask", "0")
+            #expect(found.text.contains("1 refundInFull"), "\(found)")
+            #expect(try await Self.everything(connection).contains { $0.contains("user-one") })
+            _ = try await ErasureStore(connection).forget(
+                account, of: Self.app.bundleId, in: .production, extent: .detach, id: UUID(), at: ComparedLedger.now)
+            #expect(try await !Self.everything(connection).contains { $0.contains("user-one") })
+        }
+    }
+
     @Test func `An erased customer is in no comparison, and comparisons are kept for 90 days`() async throws {
         let ledger = ComparedLedger.withAllCauses()
         try await Self.use(ledger) { database, connection, directory in
