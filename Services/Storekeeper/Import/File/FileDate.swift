@@ -1,7 +1,8 @@
 import Foundation
 
-/// Moments as exports write them: `2026-01-31 12:00:00.25`, `2026-01-31T12:00:00Z`, `2026-01-31T13:00:00+01:00`, `2026-01-31`; in UTC where
-/// no other zone is named. Without the parsers of Foundation, which take longer than everything else of a record. Pure.
+/// Moments as exports write them: `2026-01-31 12:00:00.25`, `2026-01-31T12:00:00Z`, `2026-01-31T13:00:00+01:00`, `2026-01-31`, and
+/// `2026-01-31 13:00:00 +0100` as Ruby writes them; in UTC where no other zone is named. Without the parsers of Foundation, which take longer
+/// than everything else of a record. Pure.
 enum FileDate {
     /// The moment that a text names; nil where it is no such moment, or names no day of the calendar.
     static func date(_ text: String) -> Date? {
@@ -69,6 +70,7 @@ enum FileDate {
         /// Seconds east of Greenwich; nil where the rest is no zone.
         mutating func offset() -> Int? {
             if rest.isEmpty || rest.elementsEqual("Z".utf8) || rest.elementsEqual(" UTC".utf8) { return 0 }
+            _ = take(" ")
             let sign = take("+") ? 1 : take("-") ? -1 : 0
             guard sign != 0, let hours = number(digits: 2), hours < 24 else { return nil }
             guard !rest.isEmpty else { return sign * hours * 3600 }
