@@ -85,7 +85,7 @@ extension ImportReader {
         let customer = try customerId(text(.customerId))
         if let receipt, receipt.first == UInt8(ascii: "{") {
             let answer = try answer(ofVerifyReceipt: receipt)
-            let isOther = isOfOtherEnvironment(answer)
+            let isOther = isOther(answer["environment"]?.string)
             guard !isOther || environment != .sandbox else { return .skipped(.otherEnvironment) }
             let records = try access(ofAnswer: answer, isSandbox: isOther, line)
             if !records.isEmpty { return .records(customerId: customer, aliases: [], records) }

@@ -133,7 +133,7 @@ extension ImportReader {
 // MARK: Receipts
 
 extension ImportReader {
-    /// The purchases of a receipt as an app sends it, or of an answer of Apple's verifyReceipt that was stored; nil for an answer of another
+    /// The purchases of a receipt as an app sends it, or of an answer of Apple's verifyReceipt that was stored; nil for one of another
     /// environment: tables have testers and Apple's reviewers among the customers.
     private func purchases(ofReceipt bytes: [UInt8]) throws(Reason) -> [String]? {
         guard bytes.first == UInt8(ascii: "{") else {
@@ -142,10 +142,10 @@ extension ImportReader {
                 throw Reason("unusable receipt: \(error)")
             }
             try check(contents.bundleId)
-            return contents.originalTransactionIds
+            return isOther(contents.environment?.rawValue) ? nil : contents.originalTransactionIds
         }
         let answer = try answer(ofVerifyReceipt: bytes)
-        guard !isOfOtherEnvironment(answer) else { return nil }
+        guard !isOther(answer["environment"]?.string) else { return nil }
         // Renewals of one purchase have its id again.
         var ids: [String] = []
         for transaction in Self.transactions(of: answer) + (answer["pending_renewal_info"]?.elements ?? []) {
@@ -177,9 +177,8 @@ extension ImportReader {
         return answer
     }
 
-    func isOfOtherEnvironment(_ answer: JSONValue) -> Bool {
-        answer["environment"]?.string.map { $0 != environment.rawValue } ?? false
-    }
+    /// True for the name of another environment.
+    func isOther(_ name: String?) -> Bool { name.map { $0 != environment.rawValue } ?? false }
 
     private func check(_ other: String?) throws(Reason) {
         guard let other, other != bundleId else { return }

@@ -73,7 +73,7 @@ public struct ProvenReceipt: Sendable, Hashable {
 
 extension AppStoreEnvironment {
     /// Receipts of volume purchases have words of their own.
-    fileprivate init(receiptType: String) {
+    init(receiptType: String) {
         self =
             switch receiptType {
             case "ProductionVPP": .production

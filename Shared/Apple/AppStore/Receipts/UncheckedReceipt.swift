@@ -10,6 +10,8 @@ import Signatures
 public struct UncheckedReceipt: Sendable, Hashable {
     /// The app it says it is of.
     public let bundleId: String?
+    /// The environment it says it is of.
+    public let environment: AppStoreEnvironment?
     /// One for each purchase, each once, in the receipt's order; at least one. All are of one customer, so that one of them is
     /// enough to ask about the customer.
     public let originalTransactionIds: [String]
@@ -25,6 +27,7 @@ public struct UncheckedReceipt: Sendable, Hashable {
         let contents = try ReceiptContents(try Self.signedContent(of: bytes))
         guard !contents.originalTransactionIds.isEmpty else { throw .withoutPurchases }
         bundleId = contents.bundleId
+        environment = contents.environment.map { AppStoreEnvironment(receiptType: $0) }
         originalTransactionIds = contents.originalTransactionIds
     }
 

@@ -47,7 +47,7 @@ struct CustomerListTests {
     }
 
     /// In Apple's layout, unsigned; longer than an id.
-    private static func receipt(of bundleId: String, _ ids: [String]) -> String {
+    static func receipt(of bundleId: String, _ ids: [String], type: String = "Production") -> String {
         func value(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
             [tag, 0x82, UInt8(content.count >> 8), UInt8(content.count & 0xFF)] + content
         }
@@ -55,7 +55,8 @@ struct CustomerListTests {
             value(0x30, [2, 2, UInt8(type >> 8), UInt8(type & 0xFF), 2, 1, 1] + value(4, content))
         }
         let purchases = ids.map { attribute(17, value(0x31, attribute(1705, value(0x0C, Array($0.utf8))))) }
-        let payload = value(0x31, attribute(2, value(0x0C, Array(bundleId.utf8))) + purchases.flatMap { $0 })
+        let place = [(0, type), (2, bundleId)].flatMap { attribute($0.0, value(0x0C, Array($0.1.utf8))) }
+        let payload = value(0x31, place + purchases.flatMap { $0 })
         let pkcs7: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7]
         let body = value(0x30, [2, 1, 1, 0x31, 0] + value(0x30, pkcs7 + [1] + value(0xA0, value(4, payload))))
         return Data(value(0x30, pkcs7 + [2] + value(0xA0, body))).base64EncodedString()

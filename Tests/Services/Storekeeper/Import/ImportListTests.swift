@@ -83,20 +83,29 @@ struct ImportListTests {
         #expect(list.rows.map(\.originalTransactionIds) == [["300"]], "\(list.faults)")
     }
 
-    @Test func `A stored answer of another environment is left out, as such records of exports are`() throws {
+    @Test func `A receipt or stored answer of another environment is left out, as such records of exports are`() throws
+    {
         func answer(_ environment: String, _ id: Int) -> String {
             """
             {"environment":"\(environment)","receipt":{"bundle_id":"com.example.app","in_app":[{"original_transaction_id":\(id)}]}}
             """
         }
+        func receipt(_ type: String, _ id: String) -> String {
+            CustomerListTests.receipt(of: "com.example.app", [id], type: type)
+        }
         let text = """
             {"customerId":"buyer","receipt":\(answer("Production", 100))}
             {"customerId":"tester","appAccountToken":"\(Self.token)","receipt":\(answer("Sandbox", 200))}
+            {"customerId":"buyer","receipt":"\(receipt("ProductionVPP", "101"))"}
+            {"customerId":"tester","receipt":"\(receipt("ProductionSandbox", "201"))"}
             """
-        for (environment, customer) in [(StoreEnvironment.production, "buyer"), (.sandbox, "tester")] {
+        for (environment, customer, ids) in [
+            (StoreEnvironment.production, "buyer", ["100", "101"]), (.sandbox, "tester", ["200", "201"]),
+        ] {
             let list = try list(text, in: environment)
-            #expect(list.rows.map(\.customerId) == [customer] && list.faults.isEmpty, "\(list.faults)")
-            #expect(list.skipped == [.otherEnvironment: 1])
+            #expect(list.rows.map(\.customerId) == [customer, customer] && list.faults.isEmpty, "\(list.faults)")
+            #expect(list.rows.flatMap(\.originalTransactionIds) == ids)
+            #expect(list.skipped == [.otherEnvironment: 2])
         }
     }
 

@@ -14,6 +14,12 @@ import Testing
         #expect(try UncheckedReceipt(base64: text[...]) == receipt)
     }
 
+    @Test(arguments: [("ProductionVPP", AppStoreEnvironment.production), ("ProductionSandbox", .sandbox)])
+    func `A receipt says which environment it is of`(type: String, environment: AppStoreEnvironment) throws {
+        let payload = SampleReceipt.payload(environment: type)
+        #expect(try UncheckedReceipt(SampleReceipt.signed(payload)[...]).environment == environment)
+    }
+
     @Test(arguments: [[], ["-stream"]])
     func `UncheckedReceipt reads what OpenSSL signs, also where lengths are known only at the end`(options: [String])
         throws
