@@ -1,3 +1,4 @@
+import ArgumentParser
 import Commands
 import Foundation
 import Operations
@@ -17,12 +18,15 @@ struct CompareFile {
         shape = try ImportFile(pieces: FilePieces(path: path), columns: columns).shape()
         guard let date = try takenAt ?? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
         else { throw CommandError("\(path.escaped) has no time of its last change: give --taken-at") }
-        self.takenAt = Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
+        self.takenAt = Self.second(of: date)
     }
 
-    /// The files of a directory, the oldest first. Those of Adapty hold the events of a day each, and are read as one; of the others each
-    /// has all customers.
-    static func all(in directory: String, columns: ImportColumns?) throws -> [CompareFile] {
+    private static func second(of date: Date) -> Date {
+        Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
+    }
+
+    /// The paths of the files of a directory and of those within: RevenueCat makes one for each day.
+    private static func paths(in directory: String) throws -> [String] {
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: directory) } catch {
             throw CommandError("the directory \(directory.escaped) cannot be read: check the name and its permissions")
@@ -30,9 +34,18 @@ struct CompareFile {
         let isMade = { (name: String) in
             name.hasPrefix(".") || name.hasSuffix(".outcomes") || name.hasSuffix(".progress")
         }
-        let files = try names.filter { !isMade($0) }.sorted().map { name in
-            try CompareFile((directory as NSString).appendingPathComponent(name), columns: columns)
+        return try names.filter { !isMade($0) }.sorted().flatMap { name in
+            let path = (directory as NSString).appendingPathComponent(name)
+            return path.isDirectory ? try paths(in: path) : [path]
         }
+    }
+
+    /// The files of a directory, the oldest first. Those of Adapty hold the events of a day each, and are read as one; of the others each
+    /// has all customers.
+    /// - Parameter takenAt: nil: when the files were last written.
+    /// - Throws: as ``ImportFile/read(begin:each:)``; `ValidationError` where `takenAt` could be of several.
+    static func all(in directory: String, columns: ImportColumns?, takenAt: Date? = nil) throws -> [CompareFile] {
+        let files = try paths(in: directory).map { try CompareFile($0, columns: columns) }
         var joined: [CompareFile] = []
         for file in files {
             if file.shape == .adapty, let place = joined.firstIndex(where: { $0.shape == .adapty }) {
@@ -41,6 +54,14 @@ struct CompareFile {
             } else {
                 joined.append(file)
             }
+        }
+        if let takenAt {
+            guard joined.count < 2 else {
+                throw ValidationError(
+                    "--taken-at is of one file, or of those of Adapty: others of a directory are of when they were last changed"
+                )
+            }
+            for index in joined.indices { joined[index].takenAt = second(of: takenAt) }
         }
         joined.sort { $0.takenAt < $1.takenAt }
         // A file replaces what one of its kind and moment gave: of files that were copied at once only the first would be compared.
@@ -129,6 +150,14 @@ final class CompareContents {
 
     /// The key of an original transaction id, which is a text of digits.
     static func key(_ purchase: String) -> UInt64 { UInt64(purchase) ?? purchase.digest }
+}
+
+extension String {
+    /// Whether a directory has this path.
+    var isDirectory: Bool {
+        var isDirectory = ObjCBool(false)
+        return FileManager.default.fileExists(atPath: self, isDirectory: &isDirectory) && isDirectory.boolValue
+    }
 }
 
 extension ImportFile {

@@ -18,8 +18,9 @@ struct CompareRun: Subcommand {
             kept for 90 days; storekeeper compare list and the console show them with the purchase and the notification that \
             decided. The same file again replaces what it gave before.
 
-            Of a directory each file is compared that was not yet; the daily files of Adapty are read as one, because each has \
-            the events of a day only. Records need room for temporary files, as much as the file without compression.
+            Of a directory each file is compared that was not yet, also those of directories within; the daily files of Adapty are \
+            read as one, because each has the events of a day only, and end at a midnight, which --taken-at has to name. Records \
+            need room for temporary files, as much as the file without compression.
 
             Exit codes: 0 every line was compared and nothing is unexplained; 1 not so, or a dependency was unavailable; 130 \
             interrupted.
@@ -27,6 +28,7 @@ struct CompareRun: Subcommand {
             Examples:
               storekeeper compare export.csv.gz --app com.example.app --environment Production
               storekeeper compare run exports --app com.example.app --ask 0 --json
+              storekeeper compare run adapty --taken-at 2026-11-28 --app com.example.app
             """)
 
     @OptionGroup var apple: AppleOptions
@@ -77,24 +79,20 @@ struct CompareRun: Subcommand {
     ) async throws {
         // One for each core that the comparison is to use.
         let connections = try (0..<2).map { _ in try database.patientConnection(for: "compare", in: context) }
-        var isDirectory = ObjCBool(false)
-        _ = FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory)
-        guard !isDirectory.boolValue || takenAt == nil else {
-            throw ValidationError(
-                "--taken-at is of one file: the files of a directory are of when they were last changed")
-        }
+        let isDirectory = file.isDirectory
         let now = context.now()
+        let moment = takenAt?.date(now: now)
         let files =
-            isDirectory.boolValue
-            ? try CompareFile.all(in: file, columns: map)
-            : [try CompareFile(file, columns: map, takenAt: takenAt?.date(now: now))]
+            isDirectory
+            ? try CompareFile.all(in: file, columns: map, takenAt: moment)
+            : [try CompareFile(file, columns: map, takenAt: moment)]
         var summaries: [CompareSummary] = []
         for file in files {
             guard file.takenAt <= now else {
                 throw CommandError(
                     "\(file.paths[0].escaped) is of \(file.takenAt.text), which is not over: give --taken-at")
             }
-            if isDirectory.boolValue, !again {
+            if isDirectory, !again {
                 let done = try await ComparisonStore(connections[0]).finished(
                     of: app.bundleId, in: app.environment, source: file.shape.source.rawValue,
                     within: file.takenAt..<file.takenAt.addingTimeInterval(1))
@@ -105,7 +103,7 @@ struct CompareRun: Subcommand {
             if !output.json { summary.lines.forEach(context.print) }
         }
         if output.json {
-            if isDirectory.boolValue {
+            if isDirectory {
                 try output.print(json: summaries, in: context)
             } else {
                 try output.print(json: summaries[0], in: context)

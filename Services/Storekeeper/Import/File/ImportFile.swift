@@ -39,7 +39,7 @@ struct ImportFile {
             guard let names = header else {
                 header = record.fields
                 hasBegun = true
-                return try begin(try ImportShape(header: record.fields, columns: columns))
+                return try begin(try ImportShape(header: record.fields, columns: columns, of: pieces.path))
             }
             // Files that were put together have the header of each.
             guard record.fields != names else { return }

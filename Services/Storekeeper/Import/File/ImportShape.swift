@@ -36,19 +36,22 @@ enum ImportShape: Sendable, Equatable {
     /// - Parameters:
     ///   - header: the first record.
     ///   - columns: what the user says about them; nil where the header is to tell.
+    ///   - path: of the file, which may be one of many.
     /// - Throws: `ValidationError` with the columns that the file has.
-    init(header: [String], columns: ImportColumns?) throws {
+    init(header: [String], columns: ImportColumns?, of path: String) throws {
         func has(_ names: String...) -> Bool { names.allSatisfy(header.contains) }
         if let columns {
             let missing = columns.names.values.filter { !header.contains($0) }.sorted()
             guard missing.isEmpty else {
                 throw ValidationError(
-                    "the file has no column \(missing.joined(separator: ", ").escaped); it has \(Self.list(header))")
+                    "\(path.escaped) has no column \(missing.joined(separator: ", ").escaped); it has \(Self.list(header))"
+                )
             }
             // Which of them is meant only the user knows.
             let doubled = columns.names.values.filter { name in header.count { $0 == name } > 1 }.sorted()
             guard doubled.isEmpty else {
-                throw ValidationError("the file has several columns \(doubled.joined(separator: ", ").escaped)")
+                throw ValidationError(
+                    "\(path.escaped) has several columns \(doubled.joined(separator: ", ").escaped)")
             }
             self = .mapped(columns)
         } else if has("rc_original_app_user_id", "store", "is_sandbox", "store_transaction_id") {
@@ -57,7 +60,7 @@ enum ImportShape: Sendable, Equatable {
             self = .adapty
         } else {
             throw ValidationError(
-                "the file begins neither with a JSON object nor with the header of a known export; name its columns with --map "
+                "\(path.escaped) begins neither with a JSON object nor with the header of a known export; name its columns with --map "
                     + "\(ImportColumns.example); it has \(Self.list(header))")
         }
     }

@@ -426,6 +426,29 @@ import Testing
         }
     }
 
+    @Test func `Adapty's files end at midnight, and what was bought until they were written is no difference`()
+        async throws
+    {
+        var ledger = ComparedLedger()
+        let before = ledger.buy(ledger.customer("user-1"))
+        _ = ledger.buy(ledger.customer("user-2"), from: -0.1)
+        try await Self.use(ledger) { database, _, directory in
+            try FileManager.default.createDirectory(at: directory.url("adapty"), withIntermediateDirectories: false)
+            let end = ComparedLedger.text(ComparedLedger.at(20))
+            try Self.write(
+                [
+                    "profile_id,event_type,event_datetime,original_transaction_id,subscription_expires_at,environment,"
+                        + "customer_user_id,store,product_id",
+                    "p,subscription_started,2026-01-01,\(before.id),\(end),Production,user-1,app_store,pro",
+                ], to: directory.url("adapty/day.csv"))
+            let written = await Self.run(database, directory.path("adapty"), "--ask", "0")
+            #expect(written.code == 1 && written.text.contains("1 unexplained"), "\(written)")
+            let midnight = ComparedLedger.at(-0.2).formatted(Date.ISO8601FormatStyle())
+            let compared = await Self.run(database, directory.path("adapty"), "--ask", "0", "--taken-at", midnight)
+            #expect(compared.code == 0 && compared.text.contains(": 1 equal, 0 not"), "\(compared)")
+        }
+    }
+
     @Test func `What Adapty has under its own id is the customer's for whom another event has both`() async throws {
         var ledger = ComparedLedger()
         let account = ledger.customer("user-1")
