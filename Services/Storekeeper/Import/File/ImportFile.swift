@@ -25,6 +25,7 @@ struct ImportFile {
         var lines = SeparatedLines()
         var values = SeparatedValues()
         var header: [String]?
+        var shape: ImportShape?
         var isJSON: Bool?
         var hasBegun = false
 
@@ -37,12 +38,18 @@ struct ImportFile {
         }
         func take(_ record: SeparatedValues.Record) throws {
             guard let names = header else {
-                header = record.fields
+                let found = try ImportShape(header: record.fields, columns: columns, of: pieces.path)
+                (header, shape) = (record.fields, found)
                 hasBegun = true
-                return try begin(try ImportShape(header: record.fields, columns: columns, of: pieces.path))
+                return try begin(found)
             }
-            // Files that were put together have the header of each.
-            guard record.fields != names else { return }
+            // Files that were put together have the header of each, and an export gets further columns over the years.
+            if record.fields.first == names.first,
+                let again = try? ImportShape(header: record.fields, columns: columns, of: pieces.path), again == shape
+            {
+                header = record.fields
+                return
+            }
             try each(
                 record.fields.count == names.count
                     ? .record(ImportRecord(record, names))

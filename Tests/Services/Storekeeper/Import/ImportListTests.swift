@@ -252,6 +252,22 @@ struct ImportListTests {
         #expect(ImportContents(list, share: 1).anonymousIds == 1)
     }
 
+    @Test func `Files that were put together may have further columns from one day on`() throws {
+        let list = try list(
+            """
+            profile_id,original_transaction_id,environment,customer_user_id,store
+            p1,1000,Production,user-1,app_store
+            profile_id,transaction_id,original_transaction_id,environment,customer_user_id,store
+            p2,2001,2000,Production,user-2,app_store
+            """)
+        #expect(list.faults.isEmpty && list.records == 2, "\(list.faults)")
+        #expect(list.rows.map(\.customerId) == ["user-1", "user-2"])
+        #expect(list.rows.map(\.originalTransactionIds) == [["1000"], ["2000"]])
+        let columns = ImportColumns(argument: "customerId=id,originalTransactionId=purchase")
+        let own = try self.list("id,purchase\n1,1000\nid,mail,purchase\n2,a@b.example,2000\nid,3000\n", columns)
+        #expect(own.rows.map(\.originalTransactionIds) == [["1000"], ["2000"]] && own.faults.map(\.line) == [5])
+    }
+
     @Test func `A compressed file is read, and a damaged one is refused as a whole`() throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
