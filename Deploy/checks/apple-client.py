@@ -301,7 +301,6 @@ def ask_apis_without_library(client, transaction, verifier, original, environmen
     }
     assert send("PUT", "/externalPurchase/v1/reports", report)["requestIdentifier"] == report["requestIdentifier"]
     assert send("GET", f"/externalPurchase/v1/reports/{report['requestIdentifier']}") == report
-    info = {"requestInfo": {"requestReferenceId": str(uuid.uuid4())}}
     names = {"displayName": "News", "description": "Every morning"}
     item = {"SKU": "news", "price": 990, "refundReason": "LEGAL", "refundType": "FULL", "revoke": True}
     items = {"items": [item | names]}
@@ -316,6 +315,7 @@ def ask_apis_without_library(client, transaction, verifier, original, environmen
         ("subscription/revoke", risk | {"refundReason": "LEGAL", "refundType": "FULL"}),
     ]:
         try:
+            info = {"requestInfo": {"requestReferenceId": str(uuid.uuid4())}}
             answer = send("POST", f"/advancedCommerce/v1/{path}/{original}", info | body)
         except urllib.error.HTTPError as error:
             # The state of a random purchase may not permit an end.

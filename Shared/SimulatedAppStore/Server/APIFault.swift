@@ -59,6 +59,7 @@ struct APIFault: Error, Sendable, Equatable {
         4_000_087: "Invalid request. The SKU is too long.",
         4_000_088: "Invalid request. The description is too long.",
         4_000_089: "Invalid request. The display name is too long.",
+        4_000_097: "Invalid request. The request reference id was used by another request.",
         4_000_099: "Invalid request. The tax code is missing.",
         4_000_101: "Invalid request. The items are missing.",
         4_000_103: "Invalid request. The descriptors are missing.",

@@ -17,6 +17,8 @@ struct StoreAPI: Sendable {
     var answers = RefundAnswers()
     /// What developers reported about external purchase tokens.
     var externalPurchases = ExternalPurchaseReports()
+    /// The requests of Advanced Commerce that were done.
+    var commerceReferences = CommerceReferences()
     /// What developers configured for customers who are about to cancel.
     var retention = RetentionMessageContents()
     /// Lifetime of a paginationToken, seconds; Apple documents none.

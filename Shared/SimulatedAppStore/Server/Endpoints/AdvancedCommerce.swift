@@ -17,7 +17,28 @@ extension StoreAPI {
 
     func advancedCommerce(_ call: APICall) throws -> APIAnswer {
         let json = try call.json()
-        try Self.check(referenceIn: json)
+        let reference = try Self.reference(in: json)
+        if try !commerceReferences.take(reference, for: call) {
+            do { try change(call, json) } catch {
+                commerceReferences.release(reference, of: call.app)
+                throw error
+            }
+        }
+        let after = try subscriber(in: call)
+        let isAboutTransaction = call.endpoint == .requestRefund
+        let shown = isAboutTransaction ? after.transaction(call.id)?.purchase : nil
+        guard let purchase = shown ?? after.current.purchase else { throw APIFault(4_040_010) }
+        let transaction = try sign(purchase, of: after)
+        let renewal = try after.current.renewal.map {
+            try signer.sign(PayloadBuilder.renewal($0, of: purchase, in: after.current))
+        }
+        return APIAnswer { json in
+            json.member("signedTransactionInfo", jws: transaction)
+            if let renewal { json.member("signedRenewalInfo", jws: renewal) }
+        }
+    }
+
+    private func change(_ call: APICall, _ json: JSONValue) throws {
         let subscriber = try subscriber(in: call)
         let newest = subscriber.current.purchase
         let date = present()
@@ -67,18 +88,6 @@ extension StoreAPI {
             guard json["taxCode"]?.string != nil else { throw APIFault(4_000_099) }
             try change(subscriber, newest, by: Self.migration(in: json), at: date)
         }
-        let after = try self.subscriber(in: call)
-        let isAboutTransaction = call.endpoint == .requestRefund
-        let shown = isAboutTransaction ? after.transaction(call.id)?.purchase : nil
-        guard let purchase = shown ?? after.current.purchase else { throw APIFault(4_040_010) }
-        let transaction = try sign(purchase, of: after)
-        let renewal = try after.current.renewal.map {
-            try signer.sign(PayloadBuilder.renewal($0, of: purchase, in: after.current))
-        }
-        return APIAnswer { json in
-            json.member("signedTransactionInfo", jws: transaction)
-            if let renewal { json.member("signedRenewalInfo", jws: renewal) }
-        }
     }
 
     private func change(
@@ -102,10 +111,11 @@ extension StoreAPI {
         historyStore.note(payload)
     }
 
-    private static func check(referenceIn json: JSONValue) throws {
+    private static func reference(in json: JSONValue) throws -> UUID {
         guard let info = json["requestInfo"] else { throw APIFault(4_000_079) }
-        guard let reference = info["requestReferenceId"]?.string else { throw APIFault(4_000_080) }
-        guard UUID(uuidString: reference) != nil else { throw APIFault(4_000_081) }
+        guard let text = info["requestReferenceId"]?.string else { throw APIFault(4_000_080) }
+        guard let reference = UUID(uuidString: text) else { throw APIFault(4_000_081) }
+        return reference
     }
 
     private static func metadata(in json: JSONValue) throws -> CommerceRequest {

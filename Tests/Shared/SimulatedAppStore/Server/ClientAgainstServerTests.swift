@@ -177,11 +177,12 @@ import Testing
         try await Self.meet { fixture, client in
             var story = PurchaseFixture(daysAgo: 10)
             try fixture.send(story.next(.subscribe))
-            let info = #""requestInfo":{"requestReferenceId":"\#(UUID().uuidString)"}"#
             func ask(
-                _ operation: AppStoreServerAPI.AdvancedCommerceOperation, _ members: String
+                _ operation: AppStoreServerAPI.AdvancedCommerceOperation, _ members: String,
+                _ reference: UUID = UUID()
             ) async throws -> AppStoreServerAPI.AdvancedCommerceOutcome {
-                try await client.advancedCommerce(operation, story.id, json: Array("{\(info)\(members)}".utf8))
+                try await client.advancedCommerce(
+                    operation, story.id, json: Array("{\(Self.requestInfo(reference))\(members)}".utf8))
             }
             func code(_ call: () async throws -> Void) async -> APIErrorCode? {
                 do { try await call() } catch { return (error as? APIError)?.code }
@@ -237,10 +238,51 @@ import Testing
             #expect(
                 await code { _ = try await client.advancedCommerce(.cancel, story.id, json: Array("{}".utf8)) }
                     == .nullRequestInfo)
+            let nothing = Array("{\(Self.requestInfo(UUID()))}".utf8)
             #expect(
-                await code { _ = try await client.advancedCommerce(.cancel, "999", json: Array("{\(info)}".utf8)) }
+                await code { _ = try await client.advancedCommerce(.cancel, "999", json: nothing) }
                     == .transactionIdNotFound)
         }
+    }
+
+    @Test func `Advanced Commerce takes a requestReferenceId for one request, and a retry of it does nothing`()
+        async throws
+    {
+        try await Self.meet { fixture, client in
+            var story = PurchaseFixture(daysAgo: 10)
+            try fixture.send(story.next(.subscribe))
+            let (id, reference) = (story.id, UUID())
+            func ask(
+                _ operation: AppStoreServerAPI.AdvancedCommerceOperation, _ members: String, _ reference: UUID
+            ) async throws -> JWSRenewalInfoDecodedPayload? {
+                try await client.advancedCommerce(
+                    operation, id, json: Array("{\(Self.requestInfo(reference))\(members)}".utf8)
+                ).renewalInfo?.value
+            }
+            func code(_ call: () async throws -> Void) async -> APIErrorCode? {
+                do { try await call() } catch { return (error as? APIError)?.code }
+                return nil
+            }
+            func newest() -> UUID? {
+                fixture.historyStore.withHistory(of: SimulatorFixture.production) { $0.subscriber(id)?.newest.uuid }
+            }
+            // A request that is refused takes none.
+            #expect(await code { _ = try await ask(.changePrice, #","items":[]"#, reference) } == .atLeastOneItem)
+            let price = #","items":[{"SKU":"a","price":1990}]"#
+            #expect(try await ask(.changePrice, price, reference)?.renewalPrice == 1_990)
+            let announced = newest()
+            fixture.move(by: 1)
+            #expect(try await ask(.changePrice, price, reference)?.renewalPrice == 1_990)
+            let another = #","items":[{"SKU":"a","price":2990}]"#
+            #expect(await code { _ = try await ask(.changePrice, another, reference) } == .repeatedRequestReferenceId)
+            #expect(await code { _ = try await ask(.cancel, "", reference) } == .repeatedRequestReferenceId)
+            #expect(newest() == announced)
+            #expect(try await ask(.changePrice, another, UUID())?.renewalPrice == 2_990)
+        }
+    }
+
+    private static func requestInfo(_ reference: UUID) -> String {
+        #""requestInfo":{"requestReferenceId":"\#(reference.uuidString)"}"#
     }
 
     private static func info(_ json: RawJSON?) throws -> AdvancedCommerceInfo {
