@@ -37,6 +37,9 @@ struct BuyCommand: SimulatorWork {
     @Option(help: "Promotional offer that your server signed, as for StoreKit 2.")
     var promotionalOffer: String?
 
+    @Option(help: "Introductory eligibility that your server signed, as for StoreKit 2: a free week, or none.")
+    var introductoryEligibility: String?
+
     @Option(help: "Offer code that the customer redeems: one period at half the price.")
     var offerCode: String?
 
@@ -69,6 +72,7 @@ struct BuyCommand: SimulatorWork {
             json.member("appAccountToken", account)
             json.member("isFamilyShared", familyShared)
             json.member("promotionalOffer", promotionalOffer)
+            json.member("introductoryEligibility", introductoryEligibility)
             json.member("offerCode", offerCode)
             json.member("hasPreordered", preordered)
             json.member("sandboxAccount", sandboxAccount)

@@ -11,7 +11,7 @@ struct PurchaseControl: Sendable {
     let historyStore: HistoryStore
     let deliveryService: DeliveryService
     let signer: NotificationSigner
-    /// Of the developers' servers, which sign promotional offers.
+    /// Of the developers' servers, which sign offers.
     let keys: KeyRing
     /// The simulated present, at which purchases are made.
     let present: @Sendable () -> Date
@@ -107,7 +107,7 @@ struct PurchaseControl: Sendable {
             body,
             [
                 "productId", "bundleId", "environment", "appAccountToken", "isFamilyShared", "promotionalOffer",
-                "offerCode", "hasPreordered", "sandboxAccount",
+                "introductoryEligibility", "offerCode", "hasPreordered", "sandboxAccount",
             ])
         guard let name = try Self.text("productId", of: root) else {
             throw SimulatorError(
@@ -132,14 +132,27 @@ struct PurchaseControl: Sendable {
             catalogue: catalogue.isOwn(app) ? catalogue.products(in: app.bundleId) : [],
             isFamilyShared: isFamilyShared, hasPreordered: root["hasPreordered"]?.bool ?? false,
             quirk: try Self.text("sandboxAccount", of: root).map { try quirk($0, in: app) })
-        let signed = root["promotionalOffer"].flatMap { $0.isNull ? nil : $0 }
-        let offer = try signed.map { try OfferCheck(keys: keys).offer($0, of: product, for: buyer, now: now()) }
+        let offer = try signedOffer(of: root, product, buyer)
         let offerCode = try Self.text("offerCode", of: root)
         let date = present()
         return answer(
             about: try deliveryService.withOutbox {
                 try $0.buy(product, for: buyer, with: offer, offerCode: offerCode, at: date)
             })
+    }
+
+    private func signedOffer(
+        of root: JSONValue, _ product: Product, _ buyer: ManualPurchases.Buyer
+    ) throws -> SignedOffer? {
+        let check = OfferCheck(keys: keys)
+        let promotional = root["promotionalOffer"].flatMap { $0.isNull ? nil : $0 }
+        guard let jws = try Self.text("introductoryEligibility", of: root) else {
+            return try promotional.map { try check.offer($0, of: product, for: buyer, now: now()) }
+        }
+        guard promotional == nil else {
+            throw SimulatorError("a purchase has one offer: leave out promotionalOffer or introductoryEligibility")
+        }
+        return try check.introductoryEligibility(jws, of: product, for: buyer, now: now())
     }
 
     private func quirk(_ name: String, in app: App) throws -> Customer.SandboxQuirk {

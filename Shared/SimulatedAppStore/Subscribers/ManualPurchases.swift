@@ -14,7 +14,7 @@ struct ManualPurchases: Sendable {
     private(set) var all: [SimulatedPurchase] = []
     /// When time brings the next event; nil where none follows.
     private var nextDate: Date?
-    /// Of the promotional offers that were bought with.
+    /// Of the signed offers that were bought with.
     private var usedNonces: Set<String> = []
 
     /// - Parameter now: part of the ids, see ``Identities``.
@@ -43,22 +43,20 @@ struct ManualPurchases: Sendable {
     ///
     /// With an offer, an active subscription of the group changes to the product, or renews with the offer.
     /// - Parameters:
-    ///   - signed: nil without a promotional offer.
+    ///   - signed: nil without a signed offer.
     ///   - offerCode: one that the customer redeems by subscribing.
     /// - Throws: ``SimulatorError`` where the account has an active subscription of the same group: Apple sells one of each;
-    ///   where the code is for something else than a subscription; where the promotional offer is another customer's, or was
+    ///   where the code is for something else than a subscription; where the signed offer is another customer's, or was
     ///   bought with before; and where there are both.
     mutating func buy(
         _ product: Product, for buyer: Buyer, with signed: SignedOffer? = nil, offerCode: String? = nil,
         timeScale: TimeScale, at date: Date
     ) throws -> EventPayload {
         guard signed == nil || offerCode == nil else {
-            throw SimulatorError("a purchase has one offer: leave out the offer code or the promotional offer")
+            throw SimulatorError("a purchase has one offer: leave out the offer code or the signed offer")
         }
         if let signed { try check(signed, for: buyer) }
-        let offer =
-            try offerCode.map { try redeemed($0, with: product, for: buyer) }
-            ?? signed.map { Offer(kind: .promotional, payment: .payAsYouGo, name: $0.identifier) }
+        let offer = try offerCode.map { try redeemed($0, with: product, for: buyer) } ?? signed?.offer
         let payload = try buy(product, for: buyer, offer, timeScale: timeScale, at: date)
         if let signed { usedNonces.insert(signed.nonce) }
         return payload
@@ -83,7 +81,9 @@ struct ManualPurchases: Sendable {
             })
         {
             let moment = max(date, all[place].now.adding(0.001))
-            let event = offer.flatMap { _ in all[place].redemption(with: product) } ?? .resubscribe
+            // An introductory offer begins a subscription; all others are redeemed within one, too.
+            let isRedeemable = offer.map { $0.kind != .introductory } ?? false
+            let event = (isRedeemable ? all[place].redemption(with: product) : nil) ?? .resubscribe
             guard
                 let payload = all[place].apply(
                     event, at: moment, product: product, offer: offer, identities: &identities)

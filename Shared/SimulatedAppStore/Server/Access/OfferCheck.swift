@@ -3,17 +3,31 @@ import Foundation
 import Signatures
 import StrictJSON
 
-/// A promotional offer that the developer's server signed for a purchase.
+/// What the developer's server signed for a purchase.
 struct SignedOffer: Sendable, Equatable {
-    /// As in App Store Connect.
-    var identifier: String
+    enum Kind: Sendable, Equatable {
+        /// With the identifier of App Store Connect.
+        case promotional(String)
+        /// Whether the customer gets the introductory offer.
+        case introductory(isAllowed: Bool)
+    }
+
+    var kind: Kind
     /// Apple takes each once.
     var nonce: String
     /// Of a transaction of the customer, or the appTransactionId; nil: any customer may buy with it.
     var transactionId: String?
+
+    /// What the purchase has; nil: it is at the full price.
+    var offer: Offer? {
+        switch kind {
+        case .promotional(let identifier): Offer(kind: .promotional, payment: .payAsYouGo, name: identifier)
+        case .introductory(let isAllowed): isAllowed ? .freeWeek : nil
+        }
+    }
 }
 
-/// Checks the signature of a promotional offer by Apple's rules.
+/// Checks the signature of an offer by Apple's rules.
 ///
 /// Apple's error has no reason; a developer who tries out a server needs one.
 struct OfferCheck: Sendable {
@@ -33,36 +47,57 @@ struct OfferCheck: Sendable {
     func offer(
         _ signed: JSONValue, of product: Product, for buyer: ManualPurchases.Buyer, now: Date
     ) throws -> SignedOffer {
-        guard product.kind == .autoRenewable, !buyer.isFamilyShared else {
-            throw SimulatorError("a promotional offer is for who buys an auto-renewable subscription")
+        try Self.check(product, buyer)
+        guard let jws = signed.string else { return try discount(signed, of: product, for: buyer, now: now) }
+        let claims = try claims(of: jws, "promotional-offer", product, buyer, now: now)
+        guard let identifier = claims["offerIdentifier"]?.string else {
+            throw Self.invalid("the JWS has no offerIdentifier")
         }
-        return if let jws = signed.string {
-            try offer(jws, of: product, for: buyer, now: now)
-        } else {
-            try discount(signed, of: product, for: buyer, now: now)
+        return SignedOffer(
+            kind: .promotional(identifier), nonce: try Self.nonce(claims["nonce"]),
+            transactionId: claims["transactionId"]?.string)
+    }
+
+    /// Whether the customer gets the introductory offer, whatever was bought before.
+    ///
+    /// - Parameter jws: what the purchase option `introductoryOfferEligibility` takes.
+    /// - Throws: ``SimulatorError`` with StoreKit's error where the App Store would refuse the purchase.
+    func introductoryEligibility(
+        _ jws: String, of product: Product, for buyer: ManualPurchases.Buyer, now: Date
+    ) throws -> SignedOffer {
+        try Self.check(product, buyer)
+        let claims = try claims(of: jws, "introductory-offer-eligibility", product, buyer, now: now)
+        guard let isAllowed = claims["allowIntroductoryOffer"]?.bool,
+            let transactionId = claims["transactionId"]?.string
+        else { throw Self.invalid("the JWS has no allowIntroductoryOffer or no transactionId") }
+        return SignedOffer(
+            kind: .introductory(isAllowed: isAllowed), nonce: try Self.nonce(claims["nonce"]),
+            transactionId: transactionId)
+    }
+
+    private static func check(_ product: Product, _ buyer: ManualPurchases.Buyer) throws {
+        guard product.kind == .autoRenewable, !buyer.isFamilyShared else {
+            throw SimulatorError("a signed offer is for who buys an auto-renewable subscription")
         }
     }
 
+    /// The claims of a JWS that a key signed for this purchase.
+    ///
     /// https://developer.apple.com/documentation/storekit/generating-jws-to-sign-app-store-requests
-    private func offer(
-        _ jws: String, of product: Product, for buyer: ManualPurchases.Buyer, now: Date
-    ) throws -> SignedOffer {
+    private func claims(
+        of jws: String, _ audience: String, _ product: Product, _ buyer: ManualPurchases.Buyer, now: Date
+    ) throws -> JSONValue {
         guard let claims = keys.claims(of: Array(jws.utf8)) else {
             throw Self.invalid("the JWS has no valid signature of an In-App Purchase key of this simulator")
         }
         for (name, expected) in [
-            ("aud", "promotional-offer"), ("bid", buyer.app.bundleId),
-            ("productId", product.id(in: buyer.app.bundleId)),
+            ("aud", audience), ("bid", buyer.app.bundleId), ("productId", product.id(in: buyer.app.bundleId)),
         ] where claims[name]?.string != expected {
             throw Self.invalid("\(name) is \(claims[name]?.string ?? "missing"), and the purchase is of \(expected)")
         }
-        guard let identifier = claims["offerIdentifier"]?.string, let issued = claims["iat"]?.int64 else {
-            throw Self.invalid("the JWS has no offerIdentifier or no iat")
-        }
+        guard let issued = claims["iat"]?.int64 else { throw Self.invalid("the JWS has no iat") }
         try Self.check(Date(timeIntervalSince1970: Double(issued)), now: now)
-        return SignedOffer(
-            identifier: identifier, nonce: try Self.nonce(claims["nonce"]),
-            transactionId: claims["transactionId"]?.string)
+        return claims
     }
 
     /// https://developer.apple.com/documentation/storekit/generating-a-signature-for-promotional-offers
@@ -88,7 +123,7 @@ struct OfferCheck: Sendable {
                     + (fields[4].isEmpty ? "a purchase without account" : "the account \(fields[4])"))
         }
         try Self.check(Date(timeIntervalSince1970: Double(timestamp) / 1000), now: now)
-        return SignedOffer(identifier: identifier, nonce: nonce)
+        return SignedOffer(kind: .promotional(identifier), nonce: nonce)
     }
 
     private static func check(_ date: Date, now: Date) throws {

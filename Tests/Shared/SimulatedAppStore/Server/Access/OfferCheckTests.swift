@@ -44,15 +44,120 @@ import Testing
             """
     }
 
+    /// Introductory eligibility, some seconds old.
+    private static func eligibility(
+        _ fixture: SimulatorFixture, isAllowed: Bool = true, app: String = app, product: String = product,
+        transaction: String, nonce: UUID = UUID(), age: Double = 0
+    ) throws -> String {
+        let jws = try signer(fixture, app: app).introductoryOffer(
+            productId: product, isAllowed: isAllowed, transactionId: transaction, nonce: nonce,
+            now: fixture.now.addingTimeInterval(-age))
+        return "\"\(jws)\""
+    }
+
     private static func buy(
-        _ fixture: SimulatorFixture, _ offer: String?, product: String = product, account: String = account
+        _ fixture: SimulatorFixture, _ offer: String?, eligibility: String? = nil, product: String = product,
+        account: String = account
     ) async throws -> SimulatorFixture.Answer {
         try await fixture.send(
             "POST", "/simulator/purchases",
             """
             {"productId":"\(product)","environment":"Production","appAccountToken":"\(account)",\
-            "promotionalOffer":\(offer ?? "null")}
+            "promotionalOffer":\(offer ?? "null"),"introductoryEligibility":\(eligibility ?? "null")}
             """)
+    }
+
+    /// The offer of the newest transaction of the newest purchase.
+    private static func offer(_ fixture: SimulatorFixture) -> Offer? {
+        fixture.deliveryService.withOutbox { $0.manualPurchases.all.last?.purchase?.offer }
+    }
+
+    @Test func `The introductory offer is given as the server signed, also to a customer who had it`() async throws {
+        try await SimulatorFixture.open { fixture in
+            // A consumable, so that there is a transaction of the customer.
+            let coins = try await Self.buy(fixture, nil, product: "com.example.app.coins.100")
+            let id = try #require(coins.json?["transactionId"]?.string)
+            for isAllowed in [true, true, false] {
+                let eligibility = try Self.eligibility(fixture, isAllowed: isAllowed, transaction: id, age: 86_000)
+                let bought = try await Self.buy(fixture, nil, eligibility: eligibility)
+                #expect(bought.status == 201 && Self.offer(fixture) == (isAllowed ? Offer.freeWeek : nil))
+                let purchase = try #require(bought.json?["originalTransactionId"]?.string)
+                let refund = #"{"notificationType":"REFUND"}"#
+                #expect(try await fixture.send("POST", "/simulator/purchases/\(purchase)/events", refund).status == 201)
+            }
+        }
+    }
+
+    @Test func `The introductory offer begins a subscription, for who has the appTransactionId`() async throws {
+        try await SimulatorFixture.open { fixture in
+            _ = try await Self.buy(fixture, nil, product: "com.example.app.coins.100")
+            let customer = fixture.deliveryService.withOutbox { $0.manualPurchases.all.last?.customer.appTransactionId }
+            let id = try #require(customer)
+            let first = try Self.eligibility(fixture, transaction: id)
+            #expect(try await Self.buy(fixture, nil, eligibility: first).status == 201)
+            #expect(Self.offer(fixture) == .freeWeek)
+            let again = try Self.eligibility(fixture, transaction: id)
+            let refused = try await Self.buy(fixture, nil, eligibility: again)
+            #expect(refused.json?["problem"]?.string?.contains("of the same subscription group") == true)
+            let studio = "com.example.app.studio.monthly"
+            let better = try Self.eligibility(fixture, product: studio, transaction: id)
+            #expect(try await Self.buy(fixture, nil, eligibility: better, product: studio).status == 400)
+        }
+    }
+
+    @Test(arguments: [
+        ("a revoked key", "no valid signature"), ("another app", "bid is com.example.other"),
+        ("another product", "productId is"), ("a promotional offer", "aud is promotional-offer"),
+        ("a stale JWS", "good for 24 hours"), ("a JWS of the future", "in the future"),
+        ("another customer's transaction", "no transaction of the customer"), ("a used nonce", "was used before"),
+    ])
+    func `The App Store refuses a purchase with a wrong or stale introductory eligibility`(
+        fault: String, reason: String
+    ) async throws {
+        try await SimulatorFixture.open { fixture in
+            let coins = "com.example.app.coins.100"
+            let own = try #require(
+                try await Self.buy(fixture, nil, product: coins).json?["transactionId"]?.string)
+            let other = try #require(
+                try await Self.buy(fixture, nil, product: coins, account: UUID().uuidString).json?["transactionId"]?
+                    .string)
+            let nonce = UUID()
+            let eligibility =
+                switch fault {
+                case "another app": try Self.eligibility(fixture, app: "com.example.other", transaction: own)
+                case "another product":
+                    try Self.eligibility(fixture, product: "com.example.app.basic.monthly", transaction: own)
+                case "a promotional offer": try Self.jws(fixture, transaction: own)
+                case "a stale JWS": try Self.eligibility(fixture, transaction: own, age: 86_402)
+                case "a JWS of the future": try Self.eligibility(fixture, transaction: own, age: -120)
+                case "another customer's transaction": try Self.eligibility(fixture, transaction: other)
+                default: try Self.eligibility(fixture, transaction: own, nonce: nonce)
+                }
+            if fault == "a revoked key" { _ = fixture.keys.revoke(fixture.token.keyId) }
+            if fault == "a used nonce" {
+                let used = try Self.jws(fixture, nonce: nonce)
+                #expect(try await Self.buy(fixture, used, account: UUID().uuidString).status == 201)
+            }
+            let answer = try await Self.buy(fixture, nil, eligibility: eligibility)
+            let problem = answer.json?["problem"]?.string ?? ""
+            #expect(answer.status == 400 && problem.hasPrefix("invalidOfferSignature: "), "\(problem)")
+            #expect(problem.contains(reason), "\(problem)")
+            #expect(try await Self.buy(fixture, nil).json?["subtype"]?.string == "INITIAL_BUY")
+        }
+    }
+
+    @Test func `A purchase has one offer, of a subscription`() async throws {
+        try await SimulatorFixture.open { fixture in
+            let coins = "com.example.app.coins.100"
+            let own = try #require(
+                try await Self.buy(fixture, nil, product: coins).json?["transactionId"]?.string)
+            let both = try await Self.buy(
+                fixture, try Self.jws(fixture), eligibility: Self.eligibility(fixture, transaction: own))
+            #expect(both.json?["problem"]?.string?.contains("a purchase has one offer") == true)
+            let consumable = try Self.eligibility(fixture, product: coins, transaction: own)
+            let refused = try await Self.buy(fixture, nil, eligibility: consumable, product: coins)
+            #expect(refused.json?["problem"]?.string?.contains("an auto-renewable subscription") == true)
+        }
     }
 
     @Test func `A purchase has the offer that was signed for it, in both shapes`() async throws {
