@@ -49,6 +49,7 @@ package struct UsageReportStore: Sendable {
 
     static let statements = [insert, wake, delete]
 
+    /// A report counts beside the one before it also where the clock of the instance that stored that is ahead.
     private static let insert = Statement(
         "usage-report-insert",
         """
@@ -71,8 +72,12 @@ package struct UsageReportStore: Sendable {
             insert into usage_report (
                 environment, transaction_id, original_transaction_id, bundle_id, reported_at, percentage,
                 delivery_status, is_sample_provided, reported_by)
-            select environment, transaction_id, original_transaction_id, bundle_id, $4::timestamptz, $5::bigint,
-                $6::text, $7::boolean, $8::text
+            select environment, transaction_id, original_transaction_id, bundle_id,
+                greatest($4::timestamptz, (
+                    select max(reported_at)
+                    from usage_report earlier
+                    where earlier.environment = found.environment and earlier.transaction_id = found.transaction_id)),
+                $5::bigint, $6::text, $7::boolean, $8::text
             from found
             where not is_erased
         )

@@ -24,6 +24,17 @@ import Testing
         }
     }
 
+    @Test func `The report that is stored last counts, also by a clock that is behind the one of the report before`()
+        async throws
+    {
+        try await RefundFixture.use { fixture async throws in
+            #expect(try await fixture.use(10_000, minute: 12))
+            #expect(try await fixture.use(90_000, minute: 11.95))
+            let rows = try await fixture.connection.pipeline([RefundSubjects.command([RefundFixture.key])])
+            #expect(try RefundSubjects.subjects(rows[0]).first??.usage?.percentage == 90_000)
+        }
+    }
+
     @Test(arguments: ErasureStore.Extent.allCases)
     func `A report after an erasure is not stored, until another account has the purchase`(extent: ErasureStore.Extent)
         async throws
