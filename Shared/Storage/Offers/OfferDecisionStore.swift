@@ -74,17 +74,25 @@ package struct OfferDecisionStore: Sendable {
         return try await signatures.sign(request, by: (rule, version.number), nonce: nonce, at: now)
     }
 
-    /// The customer, with the refunds of some seats: their transactions stand and have no `revocationDate`, so that the notification alone
-    /// says when.
+    /// The customer, with the refunds of some seats or items: their transactions stand and have no `revocationDate`, so that the
+    /// notification alone says when. Without one, as of customers who were imported, they count from the purchase on, the earliest that
+    /// they can be of.
     private func customer(
         _ preview: StatePreview, of app: CoverageStore.App, at now: Date
     ) async throws -> OfferCustomer {
         var customer = preview.offerCustomer(of: app.bundleId, at: now)
-        let refunded = preview.transactionsWithRefundedSeats(of: app.bundleId)
+        let refunded = preview.transactionsRefundedInPart(of: app.bundleId)
         guard !refunded.isEmpty else { return customer }
-        customer.refunds += try await connection.execute(
-            Self.refunds, app.environment.rawValue, refunded.map(\.purchase), refunded.map(\.id)
-        ).map { row in try row.value("signed_at") }
+        let rows = try await connection.execute(
+            Self.refunds, app.environment.rawValue, refunded.map(\.purchase), refunded.map(\.facts.transactionId))
+        var told: Set<String> = []
+        for row in rows {
+            told.insert(try row.value("transaction_id"))
+            if try row.value("is_refund") { customer.refunds.append(try row.value("signed_at")) }
+        }
+        customer.refunds += refunded.map(\.facts).filter { !told.contains($0.transactionId) }.compactMap { facts in
+            facts.purchaseDate.map { min($0, facts.signedDate) }
+        }
         return customer
     }
 
@@ -131,11 +139,11 @@ package struct OfferDecisionStore: Sendable {
         limit 1
         """)
 
-    /// The newest refund of each transaction, unless Apple took it back. A request that was declined later takes back nothing.
+    /// Of each transaction whether it was refunded last, or Apple took that back. A request that was declined later takes back nothing.
     private static let refunds = Statement(
         "offer-decision-refunds",
         """
-        select told.signed_at
+        select asked.transaction_id, told.notification_type = 'REFUND' as is_refund, told.signed_at
         from unnest($2::text[], $3::text[]) as asked (original_transaction_id, transaction_id)
         cross join lateral (
             select notification_type, signed_at
@@ -147,7 +155,6 @@ package struct OfferDecisionStore: Sendable {
             order by signed_at desc, notification_uuid desc
             limit 1
         ) as told
-        where told.notification_type = 'REFUND'
         """)
 
     /// Whether a transaction or appTransactionId is of purchases beside those that decide: a new account must not get an offer for
@@ -186,13 +193,15 @@ extension StatePreview {
         return customer
     }
 
-    /// The transactions of which seats were refunded, and not all.
-    func transactionsWithRefundedSeats(of bundleId: String) -> [(purchase: String, id: String)] {
-        purchases.filter { $0.value.subscription.bundleId == bundleId }.flatMap { key, purchase in
-            purchase.transactions.map(\.facts).filter { facts in
-                (facts.revokedSeatQuantity ?? 0) > 0 && facts.revocationDate == nil && !facts.isPaidElsewhere
-            }.map { (purchase: key.originalTransactionId, id: $0.transactionId) }
+    /// The transactions of which seats or items of Advanced Commerce were refunded, and not all.
+    func transactionsRefundedInPart(of bundleId: String) -> [(purchase: String, facts: TransactionFacts)] {
+        var refunded: [(purchase: String, facts: TransactionFacts)] = []
+        for (key, purchase) in purchases where purchase.subscription.bundleId == bundleId {
+            for facts in purchase.transactions.map(\.facts) where facts.hasRefundOfPart && !facts.isPaidElsewhere {
+                refunded.append((key.originalTransactionId, facts))
+            }
         }
+        return refunded
     }
 
     /// Of the purchases that the account may use.
@@ -227,6 +236,11 @@ extension StatePreview.Purchase {
 }
 
 extension TransactionFacts {
+    /// Whether seats or items of it were refunded, and it stands.
+    fileprivate var hasRefundOfPart: Bool {
+        revocationDate == nil && ((revokedSeatQuantity ?? 0) > 0 || (revocationPercentage ?? 0) > 0)
+    }
+
     /// Whether the customer paid. Older payloads have no price: then all but an introductory offer was paid for.
     fileprivate var isPayment: Bool {
         priceMilliunits.map { $0 > 0 } ?? (offerDiscountType != "FREE_TRIAL" && offerType != 1)

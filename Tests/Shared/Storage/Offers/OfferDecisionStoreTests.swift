@@ -192,6 +192,36 @@ import Testing
         }
     }
 
+    @Test(arguments: ["seats", "items"])
+    func `A refund in part that no notification told excludes the customer from the purchase on`(part: String)
+        async throws
+    {
+        try await Self.use { fixture async throws in
+            let thanks = Self.request("thanks", account: RefundFixture.account)
+            func tell(_ type: String, minute: Double, isRefunded: Bool) async throws {
+                try await fixture.apply(type, minute: minute, transaction: "7", purchase: "7") { entry in
+                    entry.event?.transaction?.productId = "pro"
+                    entry.event?.transaction?.productType = "Auto-Renewable Subscription"
+                    entry.event?.transaction?.purchaseDate = RefundFixture.at(2)
+                    entry.event?.transaction?.signedDate = RefundFixture.at(minute)
+                    entry.event?.transaction?.expiresDate = RefundFixture.at(600)
+                    guard isRefunded else { return }
+                    entry.event?.transaction?.revokedSeatQuantity = part == "seats" ? 1 : nil
+                    entry.event?.transaction?.revocationPercentage = part == "items" ? 40_000 : nil
+                }
+            }
+            try await tell("SUBSCRIBED", minute: 2, isRefunded: false)
+            for (type, minute, refundedAt) in [("TRANSACTION", 5.0, 2.0), ("REFUND", 8, 8)] {
+                try await tell(type, minute: minute, isRefunded: true)
+                #expect(
+                    try await Self.sign(thanks, minute: 9, on: fixture.connection)
+                        == .refused(.refunded(at: RefundFixture.at(refundedAt), days: 30)), "\(type)")
+            }
+            try await tell("REFUND_REVERSED", minute: 10, isRefunded: false)
+            #expect(Self.nonce(try await Self.sign(thanks, minute: 11, on: fixture.connection)) != nil)
+        }
+    }
+
     @Test func `A subscription has lapsed since its access ended, and a grace period is access`() async throws {
         try await Self.use { fixture async throws in
             let (connection, day) = (fixture.connection, 24 * 60.0)
