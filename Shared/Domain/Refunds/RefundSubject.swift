@@ -23,6 +23,8 @@ package struct RefundSubject: Sendable, Equatable {
     package var purchasedAt: Date?
     /// Of the first transaction of the purchase.
     package var originallyPurchasedAt: Date?
+    /// Apple's `transactionReason`: `PURCHASE` where the customer bought, `RENEWAL`; nil in older payloads.
+    package var transactionReason: String?
     /// The first request since Apple's last decision: conditions of time count up to it, so that repeats change nothing.
     package var requestedAt: Date
     /// Apple's `consumptionRequestReason`.
@@ -60,11 +62,12 @@ package struct RefundSubject: Sendable, Equatable {
         (originallyPurchasedAt ?? purchasedAt).map { requestedAt.timeIntervalSince($0) }
     }
 
-    /// How long after the renewal the customer asked; nil where the transaction is no renewal.
+    /// How long after the renewal the customer asked; nil where the transaction is no renewal: who subscribes again, or changes to a
+    /// better product, buys.
     package var sinceRenewal: Double? {
-        guard let purchasedAt, let originallyPurchasedAt, originallyPurchasedAt < purchasedAt, isAutoRenewable else {
-            return nil
-        }
+        guard let purchasedAt, let originallyPurchasedAt, originallyPurchasedAt < purchasedAt, isAutoRenewable,
+            transactionReason != "PURCHASE"
+        else { return nil }
         return requestedAt.timeIntervalSince(purchasedAt)
     }
 

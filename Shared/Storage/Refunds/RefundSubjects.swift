@@ -32,6 +32,7 @@ enum RefundSubjects {
             subject.isAdvancedCommerce = try row.value("is_advanced_commerce")
             subject.purchasedAt = try row.optional("purchased_at")
             subject.originallyPurchasedAt = try row.optional("originally_purchased_at")
+            subject.transactionReason = try row.optional("transaction_reason")
             subject.reason = try row.optional("reason")
             subject.isFirstPayment = try row.value("is_first_payment")
             subject.isConvertedFromTrial = try row.value("is_converted_from_trial")
@@ -69,28 +70,58 @@ enum RefundSubjects {
 
     /// The newest refund that stands, or request, of each other transaction of the customer, by when. A request that is declined after
     /// a refund of some seats takes back nothing.
-    private static func others(_ condition: String, where newest: String) -> String {
+    private static func others(_ condition: String, where newest: String, beside more: String = "") -> String {
         """
         array(
             select signed_at
             from (
-                select distinct on (notification.transaction_id) notification.notification_type, notification.signed_at
-                from unnest(customer.purchases) as purchase
-                cross join lateral (
-                    select *
-                    from notification
-                    where notification.environment = given.environment and original_transaction_id = purchase
-                        and \(condition) and recorded_at <= given.known_at
-                        and transaction_id <> given.transaction_id and signed_at is not null
-                    offset 0
-                ) as notification
-                order by notification.transaction_id, notification.signed_at desc, notification.notification_uuid desc
-            ) as newest
-            where \(newest)
+                select newest.signed_at
+                from (
+                    select distinct on (notification.transaction_id) notification.notification_type, notification.signed_at
+                    from unnest(customer.purchases) as purchase
+                    cross join lateral (
+                        select *
+                        from notification
+                        where notification.environment = given.environment and original_transaction_id = purchase
+                            and \(condition) and recorded_at <= given.known_at
+                            and transaction_id <> given.transaction_id and signed_at is not null
+                        offset 0
+                    ) as notification
+                    order by notification.transaction_id, notification.signed_at desc, notification.notification_uuid desc
+                ) as newest
+                where \(newest)
+                \(more)
+            ) as told
             order by signed_at desc
             limit 1000)
         """
     }
+
+    /// The refunds that no notification told, as of customers who were imported. Of seats and of items of Advanced Commerce the
+    /// transaction says no date: they count from the purchase on, the earliest that they can be of.
+    private static let withoutNotification = """
+        union all
+        select coalesce(bought.revoked_at, least(bought.purchased_at, bought.signed_at))
+        from unnest(customer.purchases) as purchase
+        cross join lateral (
+            select *
+            from transaction
+            where transaction.environment = given.environment and original_transaction_id = purchase
+                and (revoked_at is not null or revoked_seat_quantity > 0 or revocation_percentage > 0)
+                and coalesce(revocation_type not in ('FAMILY_REVOKE', 'ASSIGNMENT_REVOKE'), true)
+                and coalesce(ownership not in ('FAMILY_SHARED', 'ASSIGNED'), true)
+                and transaction_id <> given.transaction_id
+            offset 0
+        ) as bought
+        cross join lateral (
+            select coalesce(bool_or(is_revoked or notification_uuid = bought.notification_uuid), false) as is_known,
+                coalesce(bool_or(notification_type in ('REFUND', 'REFUND_REVERSED')), false) as is_told
+            from notification
+            where notification.environment = given.environment and original_transaction_id = purchase
+                and transaction_id = bought.transaction_id and recorded_at <= given.known_at
+        ) as ledger
+        where is_known and not is_told
+        """
 
     static let statement = Statement(
         "refund-subjects",
@@ -99,19 +130,21 @@ enum RefundSubjects {
                 held.product_type, held.storefront, held.price_milliunits, held.currency,
                 coalesce(held.ownership = 'FAMILY_SHARED', false) as is_family_shared,
                 coalesce(asked.is_advanced_commerce, false) as is_advanced_commerce,
-                held.purchased_at, held.originally_purchased_at, asked.reason, asked.requested_at,
+                held.purchased_at, held.originally_purchased_at, held.transaction_reason, asked.reason, asked.requested_at,
                 coalesce(\(isPaid("held")) and not history.was_paid, false) as is_first_payment,
                 coalesce(\(isPaid("held")) and not history.was_paid and history.was_trial, false)
                     as is_converted_from_trial,
                 \(others("notification_type in ('REFUND', 'REFUND_REVERSED')",
-                    where: "notification_type = 'REFUND'")) as refunds,
+                    where: "notification_type = 'REFUND'", beside: withoutNotification)) as refunds,
                 \(others("notification_type = 'CONSUMPTION_REQUEST'", where: "true")) as refund_requests,
                 (
                     select count(*)
                     from unnest(customer.purchases) as purchase
                     join transaction paid on paid.environment = given.environment
                         and paid.original_transaction_id = purchase
-                    where \(isPaid("paid")) and paid.purchased_at <= asked.requested_at
+                    -- Apple charges a renewal up to a day before its period begins.
+                    where \(isPaid("paid"))
+                        and (paid.purchased_at <= asked.requested_at or paid.transaction_id = given.transaction_id)
                         and coalesce(paid.ownership not in ('FAMILY_SHARED', 'ASSIGNED'), true)
                 ) as paid_transactions,
                 account.token is not null as has_account, customer_record.created_at, consent.is_given, consent.given_at,
