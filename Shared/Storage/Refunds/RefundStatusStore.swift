@@ -41,7 +41,8 @@ package struct RefundStatusStore: Sendable {
 
     static let statements = [status]
 
-    /// Answers are decided within 12 hours of their request, and a request repeats for some time: two days hold those of the last.
+    /// Answers are decided within 12 hours of their request, and a request repeats for some time: three days hold those of the last. The
+    /// newest request counts, because a repeat gives new time.
     private static let status = Statement(
         "refund-status",
         """
@@ -53,11 +54,9 @@ package struct RefundStatusStore: Sendable {
         ), answer as (
             select environment, bundle_id,
                 count(*) filter (
-                    where body is not null and sent_at is null and failed_at is null and requested_at > $2::timestamptz
-                        and is_open) as waiting,
+                    where body is not null and sent_at is null and failed_at is null and is_open) as waiting,
                 min(decided_at) filter (
-                    where body is not null and sent_at is null and failed_at is null and requested_at > $2::timestamptz
-                        and is_open) as oldest_waiting,
+                    where body is not null and sent_at is null and failed_at is null and is_open) as oldest_waiting,
                 count(*) filter (
                     where withheld_because = 'late' and decided_at > $1::timestamptz - interval '1 day'
                         or failed_with = 'missed' and failed_at > $1::timestamptz - interval '1 day') as missed,
@@ -69,7 +68,7 @@ package struct RefundStatusStore: Sendable {
                     select
                     from refund_request request
                     where request.environment = answer.environment and request.transaction_id = answer.transaction_id
-                        and request.requested_at > coalesce(request.outcome_at, '-infinity')
+                        and request.requested_at > greatest(request.outcome_at, $2::timestamptz)
                         and answer.decided_at > coalesce(request.outcome_at, '-infinity')) as is_open
                 from refund_answer answer
                 where decided_at > $1::timestamptz - interval '3 days'
