@@ -108,6 +108,7 @@ struct OfferCheck: Sendable {
             let timestamp = discount["timestamp"]?.int64, let signature = discount["signature"]?.string
         else { throw Self.invalid("identifier, keyIdentifier, timestamp or signature is missing") }
         let nonce = try Self.nonce(discount["nonce"])
+        guard nonce == discount["nonce"]?.string else { throw Self.invalid("nonce is not in lower case") }
         // The account is that of the payment, whatever was signed.
         let fields = [
             buyer.app.bundleId, keyId, product.id(in: buyer.app.bundleId), identifier,
@@ -134,11 +135,10 @@ struct OfferCheck: Sendable {
         }
     }
 
+    /// In lower case. Apple wants that in a signature of StoreKit 1, and its own Swift library signs a JWS with upper case.
     private static func nonce(_ value: JSONValue?) throws -> String {
-        guard let nonce = value?.string, UUID(uuidString: nonce) != nil, nonce == nonce.lowercased() else {
-            throw invalid("nonce is no UUID in lower case")
-        }
-        return nonce
+        guard let nonce = value?.string.flatMap({ UUID(uuidString: $0) }) else { throw invalid("nonce is no UUID") }
+        return nonce.uuidString.lowercased()
     }
 
     static func invalid(_ reason: String) -> SimulatorError { SimulatorError("invalidOfferSignature: \(reason)") }

@@ -1,3 +1,4 @@
+import AppStore
 import Foundation
 import ServerAPI
 import Signatures
@@ -196,6 +197,7 @@ import Testing
         ("another customer's transaction", "no transaction of the customer"), ("a changed discount", "did not sign"),
         ("another account", "did not sign"), ("another product's discount", "did not sign"),
         ("a stale discount", "good for 24 hours"), ("a discount without nonce", "nonce is no UUID"),
+        ("a discount with a nonce in upper case", "nonce is not in lower case"),
     ])
     func `The App Store refuses a purchase with a wrong or stale signature`(
         fault: String, reason: String
@@ -226,6 +228,10 @@ import Testing
                 case "a stale discount": try Self.discount(fixture, age: 86_402)
                 case "a discount without nonce":
                     try Self.discount(fixture).replacing("\"nonce\"", with: "\"once\"")
+                case "a discount with a nonce in upper case":
+                    try Self.discount(fixture).replacing(#/"nonce":"[^"]+"/#) { nonce in
+                        nonce.output.uppercased().replacing("NONCE", with: "nonce")
+                    }
                 default: try Self.jws(fixture)
                 }
             if fault == "a revoked key" { _ = fixture.keys.revoke(fixture.token.keyId) }
@@ -235,6 +241,23 @@ import Testing
             #expect(problem.contains(reason), "\(problem)")
             // Nothing was bought: the account can still buy for the first time.
             #expect(try await Self.buy(fixture, nil).json?["subtype"]?.string == "INITIAL_BUY")
+        }
+    }
+
+    @Test func `A JWS has its nonce in upper case, too, as Apple's Swift library signs it`() async throws {
+        try await SimulatorFixture.open { fixture in
+            let (token, nonce) = (fixture.token, UUID())
+            let claims = """
+                {"iss":"\(token.issuerId)","bid":"\(Self.app)","aud":"promotional-offer","nonce":"\(nonce.uuidString)",\
+                "iat":\(Int64(fixture.now.timeIntervalSince1970)),"productId":"\(Self.product)","offerIdentifier":"spring"}
+                """
+            let jws = try CompactJWS.signed(
+                headerJSON: Array(#"{"alg":"ES256","kid":"\#(token.keyId)","typ":"JWT"}"#.utf8),
+                payloadJSON: Array(claims.utf8), key: token.key)
+            let bought = try await Self.buy(fixture, "\"\(String(decoding: jws, as: UTF8.self))\"")
+            #expect(bought.status == 201 && bought.json?["offerIdentifier"]?.string == "spring")
+            let again = try await Self.buy(fixture, Self.jws(fixture, nonce: nonce), account: UUID().uuidString)
+            #expect(again.json?["problem"]?.string?.contains("was used before") == true)
         }
     }
 
