@@ -95,8 +95,9 @@ struct OfferCheck: Sendable {
         ] where claims[name]?.string != expected {
             throw Self.invalid("\(name) is \(claims[name]?.string ?? "missing"), and the purchase is of \(expected)")
         }
-        guard let issued = claims["iat"]?.int64 else { throw Self.invalid("the JWS has no iat") }
-        try Self.check(Date(timeIntervalSince1970: Double(issued)), now: now)
+        // Apple's own library for Swift writes fractions of a second.
+        guard let issued = claims["iat"]?.double else { throw Self.invalid("the JWS has no iat") }
+        try Self.check(Date(timeIntervalSince1970: issued), now: now)
         return claims
     }
 

@@ -6,9 +6,9 @@ import StrictJSON
 /// Checks the JWT of the Authorization header by Apple's rules.
 struct TokenCheck: Sendable {
     /// Apple rejects a token that lives longer.
-    private static let longestLife: Int64 = 3600
+    private static let longestLife = 3600.0
     /// Seconds that a client's clock may be ahead.
-    private static let skew: Int64 = 60
+    private static let skew = 60.0
     /// A token takes less than 1 kB.
     private static let sizeLimit = 8_192
 
@@ -19,12 +19,12 @@ struct TokenCheck: Sendable {
         guard let authorization, authorization.utf8.count <= Self.sizeLimit, authorization.hasPrefix("Bearer ")
         else { return nil }
         guard let claims = keys.claims(of: Array(authorization.dropFirst(7).utf8)),
-            claims["aud"]?.string == "appstoreconnect-v1", let expires = claims["exp"]?.int64
+            // Apple's own library for Swift writes fractions of a second.
+            claims["aud"]?.string == "appstoreconnect-v1", let expires = claims["exp"]?.double
         else { return nil }
-        let seconds = Int64(now.timeIntervalSince1970)
+        let seconds = now.timeIntervalSince1970
         // Apple documents iat, and its own library for Python leaves it out.
-        let issued = claims["iat"].map { $0.int64 ?? -1 } ?? seconds
-        // The sign is checked first, so that the difference cannot overflow.
+        let issued = claims["iat"].map { $0.double ?? -1 } ?? seconds
         guard expires > seconds, issued >= 0, issued <= seconds + Self.skew, expires - issued <= Self.longestLife
         else { return nil }
         return claims["bid"]?.string

@@ -17,6 +17,8 @@ struct FixtureToken: Sendable {
     /// Nil is left out.
     var issued: Double? = 0
     var expires = 1200.0
+    /// Digits behind the seconds.
+    var fraction = ""
 
     init() throws { key = try .generate() }
 
@@ -27,9 +29,9 @@ struct FixtureToken: Sendable {
     func text(now: Date) throws -> String {
         let seconds = now.timeIntervalSince1970
         let bid = bundleId.map { #","bid":"\#($0)""# } ?? ""
-        let iat = issued.map { #","iat":\#(Int64(seconds + $0))"# } ?? ""
+        let iat = issued.map { #","iat":\#(Int64(seconds + $0))\#(fraction)"# } ?? ""
         let claims = """
-            {"iss":"\(issuerId)"\(iat),"exp":\(Int64(seconds + expires)),\
+            {"iss":"\(issuerId)"\(iat),"exp":\(Int64(seconds + expires))\(fraction),\
             "aud":"\(audience)"\(bid)}
             """
         let jws = try CompactJWS.signed(

@@ -244,12 +244,14 @@ import Testing
         }
     }
 
-    @Test func `A JWS has its nonce in upper case, too, as Apple's Swift library signs it`() async throws {
+    @Test func `A JWS of Apple's Swift library is taken: its nonce is in upper case, its time has fractions`()
+        async throws
+    {
         try await SimulatorFixture.open { fixture in
             let (token, nonce) = (fixture.token, UUID())
             let claims = """
                 {"iss":"\(token.issuerId)","bid":"\(Self.app)","aud":"promotional-offer","nonce":"\(nonce.uuidString)",\
-                "iat":\(Int64(fixture.now.timeIntervalSince1970)),"productId":"\(Self.product)","offerIdentifier":"spring"}
+                "iat":\(Int64(fixture.now.timeIntervalSince1970)).25,"productId":"\(Self.product)","offerIdentifier":"spring"}
                 """
             let jws = try CompactJWS.signed(
                 headerJSON: Array(#"{"alg":"ES256","kid":"\#(token.keyId)","typ":"JWT"}"#.utf8),

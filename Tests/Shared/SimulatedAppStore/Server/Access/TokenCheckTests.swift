@@ -15,6 +15,15 @@ import Testing
         }
     }
 
+    @Test func `Token with fractions of a second is served, as Apple's Swift library writes them`() async throws {
+        try await SimulatorFixture.open { fixture in
+            let token = fixture.token.changed { $0.fraction = ".70225" }
+            let answer = try await fixture.ask(
+                "GET", "v1/transactions/1", authorization: "Bearer \(token.text(now: fixture.now))")
+            #expect(answer.errorCode == 4_040_010)
+        }
+    }
+
     struct Attempt: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var change: @Sendable (inout FixtureToken) throws -> Void
