@@ -40,7 +40,7 @@ actor EndpointConnection {
         }
     }
 
-    private let text: String
+    private let url: Result<WebhookURL, Refused>
     private let settings: ConnectionSettings
     private let resolver: any Resolver
     private var bound: BoundClient?
@@ -50,29 +50,28 @@ actor EndpointConnection {
 
     /// Does not connect yet.
     init(to url: String, _ settings: ConnectionSettings, resolver: any Resolver) {
-        text = url
+        self.url = Self.parsed(url, settings)
         self.settings = settings
         self.resolver = resolver
     }
 
     /// Sends one request. Every fault is an outcome.
-    /// - Parameters:
-    ///   - secrets: left out of what is kept of the answer.
-    ///   - now: for a Retry-After that is a date.
+    /// - Parameter now: for a Retry-After that is a date.
+    /// - Returns: what came, and the beginning of the answer's body.
     func send(
-        _ body: [UInt8], headers: [(name: String, value: String)], without secrets: [String], now: Date
-    ) async -> (outcome: AttemptOutcome, answer: String?) {
+        _ body: [UInt8], headers: [(name: String, value: String)], now: Date
+    ) async -> (outcome: AttemptOutcome, answer: [UInt8]) {
         let deadline = NIODeadline.now() + .nanoseconds(Int64(settings.timeout / .nanoseconds(1)))
         let bound: BoundClient
         let url: WebhookURL
         do throws(Refused) {
             (bound, url) = try await client()
         } catch {
-            return (.failed(status: nil, fault: error.description), nil)
+            return (.failed(status: nil, fault: error.description), [])
         }
         guard NIODeadline.now() < deadline else {
             let fault = "\(url.host) was not looked up within \(settings.timeout.components.seconds) s"
-            return (.failed(status: nil, fault: fault), nil)
+            return (.failed(status: nil, fault: fault), [])
         }
         var request = HTTPClientRequest(url: url.description)
         request.method = .POST
@@ -80,13 +79,10 @@ actor EndpointConnection {
         request.body = .bytes(body)
         do {
             let answer = try await Self.exchange(request, over: bound.client, until: deadline)
-            return (
-                AttemptOutcome(status: answer.status, retryAfter: answer.retryAfter, now: now),
-                AnswerExcerpt.text(answer.body, without: secrets)
-            )
+            return (AttemptOutcome(status: answer.status, retryAfter: answer.retryAfter, now: now), answer.body)
         } catch {
             forget(bound)
-            return (.failed(status: nil, fault: Self.clause(error, settings.timeout)), nil)
+            return (.failed(status: nil, fault: Self.clause(error, settings.timeout)), [])
         }
     }
 
@@ -102,19 +98,24 @@ actor EndpointConnection {
         let description: String
     }
 
-    /// The client to send with: looks the name up again where that is due, checks every address, and binds a new client where the
-    /// address is not among them any more.
-    private func client() async throws(Refused) -> (BoundClient, WebhookURL) {
+    private static func parsed(_ text: String, _ settings: ConnectionSettings) -> Result<WebhookURL, Refused> {
         let url: WebhookURL
         do throws(WebhookURL.Objection) {
             url = try WebhookURL(text, allowsPlain: settings.allowsPlain)
         } catch {
-            throw Refused(description: "the URL is not accepted: \(error)")
+            return .failure(Refused(description: "the URL is not accepted: \(error)"))
         }
         // Two parsers must agree on where the client connects to.
         guard URL(string: url.description)?.host?.lowercased() == url.host else {
-            throw Refused(description: "the URL is read in different ways")
+            return .failure(Refused(description: "the URL is read in different ways"))
         }
+        return .success(url)
+    }
+
+    /// The client to send with: looks the name up again where that is due, checks every address, and binds a new client where the
+    /// address is not among them any more.
+    private func client() async throws(Refused) -> (BoundClient, WebhookURL) {
+        let url = try url.get()
         if let bound, let checkedAt, checkedAt.duration(to: .now) < settings.addressAge { return (bound, url) }
         guard settings.proxy == nil else {
             let made = bound ?? BoundClient(makeClient(url, at: nil), nil)
@@ -190,34 +191,29 @@ actor EndpointConnection {
         let response = try await client.execute(request, deadline: deadline)
         var answer = Answer(
             status: Int(response.status.code), retryAfter: response.headers.first(name: "retry-after"), body: [])
-        let left = deadline - .now()
-        answer.body = await beginning(of: response.body, within: .nanoseconds(max(0, left.nanoseconds)))
+        answer.body = await beginning(of: response.body, until: deadline, on: client.eventLoopGroup.any())
         return answer
     }
 
-    private static func beginning(of body: HTTPClientResponse.Body, within limit: Duration) async -> [UInt8] {
-        await withTaskGroup(of: [UInt8]?.self) { group in
-            group.addTask {
-                var bytes: [UInt8] = []
-                do {
-                    for try await part in body {
-                        bytes += part.readableBytesView.prefix(AnswerExcerpt.limit - bytes.count)
-                        // Ends the connection: the rest is not read.
-                        if bytes.count >= AnswerExcerpt.limit { break }
-                    }
-                } catch {
-                    // What came is kept: the status has decided.
+    private static func beginning(
+        of body: HTTPClientResponse.Body, until deadline: NIODeadline, on loop: any EventLoop
+    ) async -> [UInt8] {
+        let reading = Task {
+            var bytes: [UInt8] = []
+            do {
+                for try await part in body {
+                    bytes += part.readableBytesView.prefix(AnswerExcerpt.limit - bytes.count)
+                    // Ends the connection: the rest is not read.
+                    if bytes.count >= AnswerExcerpt.limit { break }
                 }
-                return bytes
+            } catch {
+                // What came is kept: the status has decided.
             }
-            group.addTask {
-                try? await Task.sleep(for: limit)
-                return nil
-            }
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            return first ?? []
+            return bytes
         }
+        let timer = loop.scheduleTask(deadline: deadline) { reading.cancel() }
+        defer { timer.cancel() }
+        return await reading.value
     }
 
     /// An error in words, without what was sent.

@@ -307,11 +307,13 @@ actor Sender: Service {
                     if let account = message.appAccountToken { hidden.append(account) }
                 }
             }
-            let (outcome, answer) = await connection.send(bytes, headers: headers, without: hidden, now: now())
+            let (outcome, answer) = await connection.send(bytes, headers: headers, now: now())
             var attempt = draft
             (attempt.outcome, attempt.at) = (outcome, at)
-            // A receiver may send back what it got, and what Apple signed names the account in too many ways to find all of them.
-            attempt.answer = delivery != nil && delivery?.message == nil ? nil : answer
+            // What succeeds is stored without the answer. A receiver may send back what it got, and what Apple signed names the account
+            // in too many ways to find all of them.
+            let isKept = delivery.map { $0.message != nil && outcome.fault != nil } ?? true
+            if isKept { attempt.answer = AnswerExcerpt.text(answer, without: hidden) }
             attempt.milliseconds = Int32(clamping: Int64(began.duration(to: .now) / .milliseconds(1)))
             end(attempt)
         }

@@ -236,6 +236,20 @@ import WebhookDelivery
         }
     }
 
+    @Test func `The stored answer to a failure has nothing left of the signature`() async throws {
+        try await HookReceiver.listening(answering: { _, request in
+            let signature = request.headers["webhook-signature"] ?? ""
+            return request.isTest ? .init() : .init(status: .internalServerError, body: "no \(signature)")
+        }) { receiver, port in
+            try await Self.with(receiver, port: port) { bench in
+                let sequences = try await bench.enqueue(["a"])
+                try await bench.drain()
+                let attempts = try await WebhookLog(bench.connection).attempts(of: bench.endpoint.id, at: sequences)
+                #expect(attempts.map(\.answer) == ["no …"])
+            }
+        }
+    }
+
     @Test func `A replay has the same id and says that it is one`() async throws {
         try await HookReceiver.listening { receiver, port in
             try await Self.with(receiver, port: port) { bench in
