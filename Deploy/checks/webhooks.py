@@ -312,12 +312,14 @@ while waiting() or int(sql("select count(*) from timeline where published_at is 
     if now > said + 30:
         said = now
         say(f"{sum(len(receiver.lines()) for receiver in receivers)} requests arrived, of at least {len(receivers) * changes}")
-    # A receiver that was killed at ten probes in a row gets the next one a quarter of an hour later at most.
-    if now > moved + 1000:
-        sys.exit(f"webhooks: FAILED: no request for 1,000 s; {waiting()} purchases still wait: " + sql(
+    if now > moved + 180:
+        sys.exit(f"webhooks: FAILED: no request for three minutes; {waiting()} purchases still wait: " + sql(
             "select string_agg(distinct last_fault, '; ') from webhook_health"))
-    # A delivery that met a killed receiver three times would wait for five minutes.
+    # A delivery that met a killed receiver three times would wait for five minutes, and an endpoint that met one ten times for a probe.
     retried(lambda: sql("update webhook_queue set next_attempt_at = now() where lease is null and next_attempt_at > now()"))
+    retried(lambda: sql(
+        "update webhook_health set next_probe_at = now() where failures > 0 and next_probe_at > now() and not exists ("
+        "select from webhook_queue where webhook_queue.endpoint = webhook_health.endpoint and lease is not null)"))
     time.sleep(0.5)
 
 problems, requests = [], 0

@@ -322,7 +322,10 @@ actor Sender: Service {
     private func end(_ attempt: WebhookAttempt) {
         inFlight -= 1
         // The place of one that failed is free once that is stored, and so known to decide what its endpoint gets next.
-        if attempt.outcome.fault == nil { places.release(of: attempt.endpoint, hasSucceeded: true) }
+        if attempt.outcome.fault == nil {
+            places.release(of: attempt.endpoint, hasSucceeded: true)
+            Metric.webhookPlaces.gauge(name(attempt.endpoint)).record(places.used(by: attempt.endpoint))
+        }
         if case .delivery = attempt.subject {} else { asked.remove(attempt.endpoint) }
         finished.append(attempt)
         wake()

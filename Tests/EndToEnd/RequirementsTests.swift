@@ -142,10 +142,11 @@ extension EndToEnd {
 
         /// Runs each command once for all rows that name it; asks again where its answer is not there yet.
         private static func check(_ rows: [Row], after preparation: String, _ dev: RunningDev) async throws {
+            // Of all commands together: many wrong rows must not take hours.
+            let deadline = ContinuousClock.now + .hangLimit
             for (command, rows) in Dictionary(grouping: rows, by: \.command).sorted(by: { $0.key < $1.key }) {
                 // Status exits with 2 where something needs attention.
                 let script = preparation + (command == "storekeeper status" ? "\(command) || [ $? -eq 2 ]" : command)
-                let deadline = ContinuousClock.now + .hangLimit
                 var run = try await dev.shell(script)
                 func isShown(_ row: Row) -> Bool {
                     DocumentedStep(commands: command, shown: row.shown).isShown(by: run.text)

@@ -5,7 +5,7 @@ import struct Foundation.UUID
 /// The requests of Advanced Commerce that were done, by app, environment and requestReferenceId.
 ///
 /// Apple wants another requestReferenceId for every request, and allows the same for a retry after a timeout. Whether a client gave
-/// up waiting is not seen here: the same request to the same purchase counts as a retry.
+/// up waiting is not seen here: the same bytes about the same purchase count as a retry, also while the first request is under way.
 ///
 /// <https://developer.apple.com/documentation/advancedcommerceapi/requestinfo>
 final class CommerceReferences: Sendable {

@@ -1,4 +1,5 @@
 import Contracts
+import CoreMetrics
 import Foundation
 import Postgres
 import Records
@@ -7,6 +8,7 @@ import TestSupport
 import Testing
 import WebhookDelivery
 
+@testable import Chassis
 @testable import Storage
 @testable import Webhooks
 
@@ -32,6 +34,42 @@ import WebhookDelivery
                 let claims = try await WebhookQueueStore(bench.connection).claim(
                     [bench.endpoint.id: 1], probes: [], lease: UUID(), at: bench.clock.now)
                 #expect(claims.count == 1 && claims[0].delivery?.attempts == 0)
+            }
+        }
+    }
+
+    @Test(.hangLimit) func `A place is free when its request has ended, also before that is stored`() async throws {
+        let (answered, answer) = AsyncStream<Void>.makeStream()
+        // The first request is the endpoint's test; of the two after it, one is answered later.
+        try await HookReceiver.listening(answering: { number, _ in
+            if number == 3 { for await _ in answered {} }
+            return .init()
+        }) { receiver, port in
+            try await SenderTests.with(receiver, port: port) { bench in
+                try await bench.drain()
+                _ = try await bench.enqueue(["a", "b", "c", "d"])
+                let registry = MetricRegistry(metrics: Metric.all)
+                func waitForPlaces(_ count: Int) async {
+                    let shown = "\(bench.endpoint.id.uuidString.lowercased())\"} \(count)\n"
+                    while !registry.exposition().contains("storekeeper_webhook_places_used{endpoint=\"\(shown)") {
+                        await Task.yield()
+                    }
+                }
+                try await withMetricsFactory(registry) {
+                    #expect(try await bench.sender.turn() == 2)
+                    await waitForPlaces(1)
+                    let holder = TestDatabase.connection(bench.database)
+                    try await holder.run(unsafeScript: "begin; lock table webhook_queue in access exclusive mode")
+                    let turn = Task { try await bench.sender.turn() }
+                    _ = try await TestDatabase.blockedBackends(asking: bench.connection)
+                    answer.finish()
+                    await waitForPlaces(0)
+                    try await holder.run(unsafeScript: "rollback")
+                    await holder.close()
+                    #expect(try await turn.value == 2)
+                    try await bench.drain()
+                    #expect(receiver.all.count == 5)
+                }
             }
         }
     }

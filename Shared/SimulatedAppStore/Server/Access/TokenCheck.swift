@@ -25,7 +25,7 @@ struct TokenCheck: Sendable {
         let seconds = now.timeIntervalSince1970
         // Apple documents iat, and its own library for Python leaves it out.
         let issued = claims["iat"].map { $0.double ?? -1 } ?? seconds
-        guard expires > seconds, issued >= 0, issued <= seconds + Self.skew, expires - issued <= Self.longestLife
+        guard expires > seconds, issued >= 0, issued <= seconds + Self.skew, expires - issued < Self.longestLife + 1
         else { return nil }
         return claims["bid"]?.string
     }
