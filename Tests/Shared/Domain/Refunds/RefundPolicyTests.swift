@@ -228,7 +228,6 @@ import Testing
         (#"{"rules": [{"name": "a", "then": {}}]}"#, ["rule 1 “a”, then: needs preference"]),
         (#"{"rules": [{"name": "a"}]}"#, ["rule 1 “a”: needs then"]),
         (#"{"rules": [{"then": {}}]}"#, ["rule 1: needs a name"]),
-        (#"{"rules": [{"name": "a\u0000", "then": {"preference": null}}]}"#, ["rule 1: needs a name"]),
         (
             #"{"rules": [{"name": "a", "if": {"reasons": ["LEGAL"]}, "then": {"answer": false}}]}"#,
             ["rule 1 “a”, if: the last rule must have no conditions"]
