@@ -44,7 +44,7 @@ struct ImportList {
         case grant
         /// A record without a purchase.
         case withoutPurchase
-        /// A record that says nothing about access, where it is compared.
+        /// A record that says nothing about access at the moment of the file, where it is compared.
         case withoutAccess
     }
 

@@ -228,6 +228,12 @@ extension ImportReader {
         // A file has events: of each purchase the newest says how long the access is.
         record.identity = purchase ?? ""
         record.version = try moment(fields["event_datetime"], "event_datetime")
+        // What happened later says nothing of the moment, but that a subscription that was renewed was there: an answer of Adapty's API
+        // has nothing else about it. An earlier event counts before that one.
+        if let happenedAt = record.version, happenedAt > now {
+            guard event == "subscription_renewed" else { return .skipped(.withoutAccess) }
+            record.version = nil
+        }
         record.product = fields["product_id"]
         record.endsAt = try moment(fields["subscription_expires_at"], "subscription_expires_at")
         guard record.endsAt != nil || event.hasPrefix("non_subscription") || event.hasSuffix("refunded") else {

@@ -431,21 +431,30 @@ import Testing
     {
         var ledger = ComparedLedger()
         let before = ledger.buy(ledger.customer("user-1"))
-        _ = ledger.buy(ledger.customer("user-2"), from: -0.1)
+        let since = ledger.buy(ledger.customer("user-2"), from: -0.1)
         try await Self.use(ledger) { database, _, directory in
             try FileManager.default.createDirectory(at: directory.url("adapty"), withIntermediateDirectories: false)
-            let end = ComparedLedger.text(ComparedLedger.at(20))
-            try Self.write(
-                [
-                    "profile_id,event_type,event_datetime,original_transaction_id,subscription_expires_at,environment,"
-                        + "customer_user_id,store,product_id",
-                    "p,subscription_started,2026-01-01,\(before.id),\(end),Production,user-1,app_store,pro",
-                ], to: directory.url("adapty/day.csv"))
+            let header =
+                "profile_id,event_type,event_datetime,original_transaction_id,subscription_expires_at,environment,"
+                + "customer_user_id,store,product_id"
+            func event(_ customer: String, _ purchase: ComparedLedger.Purchase, _ happenedAt: Double) -> String {
+                let (at, end) = (ComparedLedger.at(happenedAt), ComparedLedger.at(20))
+                return "p,subscription_started,\(ComparedLedger.text(at)),\(purchase.id),\(ComparedLedger.text(end)),"
+                    + "Production,\(customer),app_store,pro"
+            }
+            try Self.write([header, event("user-1", before, -10)], to: directory.url("adapty/1.csv"))
             let written = await Self.run(database, directory.path("adapty"), "--ask", "0")
             #expect(written.code == 1 && written.text.contains("1 unexplained"), "\(written)")
             let midnight = ComparedLedger.at(-0.2).formatted(Date.ISO8601FormatStyle())
             let compared = await Self.run(database, directory.path("adapty"), "--ask", "0", "--taken-at", midnight)
             #expect(compared.code == 0 && compared.text.contains(": 1 equal, 0 not"), "\(compared)")
+            // The file of the next day is there, too.
+            try Self.write([header, event("user-2", since, -0.1)], to: directory.url("adapty/2.csv"))
+            let both = await Self.run(database, directory.path("adapty"), "--ask", "0")
+            #expect(both.code == 0 && both.text.contains(": 2 equal, 0 not"), "\(both)")
+            let again = await Self.run(database, directory.path("adapty"), "--ask", "0", "--taken-at", midnight)
+            #expect(again.code == 0 && again.text.contains(": 1 equal, 0 not"), "\(again)")
+            #expect(again.text.contains("Records left out: 1 withoutAccess"), "\(again)")
         }
     }
 

@@ -156,6 +156,26 @@ struct ImportReaderAccessTests {
         #expect(Self.reader.access(ofLine: Array(over.utf8), line: 1) == .skipped(.withoutAccess))
     }
 
+    @Test(
+        arguments: [
+            ("subscription_started", 0, [0]), ("subscription_started", 1, nil), ("subscription_renewed", 0, [0]),
+            ("subscription_renewed", 1, [nil]), ("subscription_renewal_cancelled", 1, nil),
+        ] as [(String, Double, [Double?]?)])
+    func `An event of Adapty's after the moment counts only where it renews, and then as the oldest`(
+        type: String, seconds: Double, versions: [Double?]?
+    ) {
+        let fields = [
+            "customer_user_id": "a", "store": "app_store", "environment": "Production", "product_id": "pro",
+            "original_transaction_id": "1", "event_type": type, "subscription_expires_at": "2027-01-01 00:00:00",
+            "event_datetime": Self.reader.now.addingTimeInterval(seconds).formatted(Date.ISO8601FormatStyle()),
+        ]
+        let names = fields.keys.sorted()
+        let record = ImportRecord(SeparatedValues.Record(line: 2, fields: names.map { fields[$0] ?? "" }), names)
+        let entry = Self.reader.access(of: record, line: 2, .adapty)
+        guard let versions else { return #expect(entry == .skipped(.withoutAccess)) }
+        #expect(Self.records(entry).map(\.version) == versions.map { $0.map(Self.reader.now.addingTimeInterval) })
+    }
+
     @Test(arguments: ["effective_end_time", "refunded_at"])
     func `An export of chosen columns that does not say when access ends is no access without end`(missing: String) {
         var fields = [
