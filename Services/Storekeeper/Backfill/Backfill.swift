@@ -12,10 +12,10 @@ struct Backfill: Subcommand {
         commandName: "backfill", abstract: "Import the purchase history of listed customers from Apple.",
         discussion: """
             FILE, which may be compressed by gzip, lists an original transaction id or a base64 app receipt per line (as apps send \
-            it, or latest_receipt of verifyReceipt); all purchases of that Apple account are imported. Empty lines and text after # are ignored. An unreadable receipt is reported \
-            with its line number and skipped; any other line rejects the file. Everything Apple returns is signed and \
-            passes all checks; older data never overwrites newer data. The progress file makes the command resumable: \
-            after an interruption, or to retry failed customers, run it again. With DATABASE_URL, the audit log records \
+            it, or latest_receipt of verifyReceipt); all purchases of that Apple account are imported. Empty lines and text \
+            after # are ignored. An unreadable receipt is reported and skipped, and so is one of another app or \
+            environment; any other line rejects the file. Everything Apple returns is signed and passes all checks; older \
+            data never overwrites newer data. The progress file makes the command resumable: after an interruption, or to retry failed customers, run it again. With DATABASE_URL, the audit log records \
             the run.
 
             Exit codes: 0 complete; 1 some customers failed, or a dependency was unavailable; 130 interrupted.
@@ -36,8 +36,7 @@ struct Backfill: Subcommand {
         let summary = try await customers.apple.withClient(in: context) { client in
             let journal = try BackfillJournal(
                 at: customers.progressFile, of: "\(client.app.bundleId) \(client.environment.rawValue)")
-            let strangers = list.customers.filter { ($0.bundleId ?? client.app.bundleId) != client.app.bundleId }
-            let ids = list.customers.filter { !strangers.contains($0) }.map(\.id)
+            let (ids, strangers) = list.parted(for: client.app.bundleId, in: client.environment)
             let left = ids.filter { !journal.done.contains($0) }
             report(list.faults, strangers, to: context)
             var summary = BackfillSummary(
@@ -80,12 +79,10 @@ struct Backfill: Subcommand {
 
     /// Warnings about customers that are skipped.
     private func report(
-        _ faults: [(line: Int, fault: ReceiptFault)], _ strangers: [CustomerList.Customer],
+        _ faults: [(line: Int, fault: ReceiptFault)], _ strangers: [CustomerList.Stranger],
         to context: CommandContext
     ) {
         for (line, fault) in faults { context.warn("line \(line): skipped, unusable receipt: \(fault)") }
-        for stranger in strangers {
-            context.warn("\(stranger.id): skipped, its receipt is of another app: \((stranger.bundleId ?? "").escaped)")
-        }
+        for stranger in strangers { context.warn("\(stranger.id): skipped, its receipt is \(stranger.place)") }
     }
 }

@@ -1,7 +1,7 @@
 /// The result of a backfill, or of its dry run.
 struct BackfillSummary: Encodable, Sendable {
     var dryRun: Bool
-    /// Customers of this app in the file.
+    /// Customers of this app and environment in the file.
     var customers: Int
     /// Of those, imported by an earlier run.
     var done: Int
@@ -14,7 +14,7 @@ struct BackfillSummary: Encodable, Sendable {
     /// Failed customers by original transaction id, with the reason.
     var rejected: [String: String] = [:]
     var unreadableReceipts: Int
-    /// Customers of another app.
+    /// Customers of another app or environment.
     var strangers: Int
 
     init(dryRun: Bool, customers: Int, left: Int, unreadableReceipts: Int, strangers: Int) {

@@ -9,6 +9,15 @@ struct CustomerList {
         var id: String
         /// The app of the receipt.
         var bundleId: String?
+        /// The environment of the receipt.
+        var environment: AppStoreEnvironment?
+    }
+
+    /// A customer of another app or environment: Apple would not know the id where it is asked.
+    struct Stranger: Equatable {
+        var id: String
+        /// What the receipt is of, for the warning.
+        var place: String
     }
 
     private(set) var customers: [Customer] = []
@@ -36,7 +45,8 @@ struct CustomerList {
                     let id = receipt.originalTransactionIds[0]
                     guard seen.isDisjoint(with: receipt.originalTransactionIds) else { continue }
                     seen.formUnion(receipt.originalTransactionIds)
-                    customers.append(Customer(id: id, bundleId: receipt.bundleId))
+                    customers.append(
+                        Customer(id: id, bundleId: receipt.bundleId, environment: receipt.environment))
                 } catch {
                     faults.append((number + 1, error))
                 }
@@ -53,5 +63,23 @@ struct CustomerList {
         guard !customers.isEmpty || !faults.isEmpty else {
             throw ValidationError("the file has no original transaction ids and no receipts")
         }
+    }
+
+    /// The ids that Apple is asked about for the app and environment, and the customers whose receipts say another one. A list has
+    /// testers and Apple's reviewers among the customers.
+    func parted(
+        for bundleId: String, in environment: AppStoreEnvironment
+    ) -> (ids: [String], strangers: [Stranger]) {
+        var (ids, strangers): ([String], [Stranger]) = ([], [])
+        for customer in customers {
+            if let other = customer.bundleId, other != bundleId {
+                strangers.append(Stranger(id: customer.id, place: "of another app: \(other.escaped)"))
+            } else if let other = customer.environment, other != environment {
+                strangers.append(Stranger(id: customer.id, place: "of another environment: \(other.rawValue)"))
+            } else {
+                ids.append(customer.id)
+            }
+        }
+        return (ids, strangers)
     }
 }

@@ -46,6 +46,28 @@ struct CustomerListTests {
         #expect(list.faults.map(\.fault) == [.cut, .notBase64])
     }
 
+    @Test func `File that cannot be read ends backfill with 1, not as a wrong command line`() async {
+        let outcome = await CommandOutcome.of(["backfill", "/nowhere/ids.txt", "--dry-run"])
+        #expect(outcome.code == 1 && outcome.errorOutput.contains("/nowhere/ids.txt cannot be read"), "\(outcome)")
+    }
+
+    @Test func `Receipt of a tester or of another app is not asked about where Apple does not know it`() throws {
+        let list = try CustomerList(
+            [
+                Self.receipt(of: "com.example.app", ["1"]),
+                Self.receipt(of: "com.example.app", ["2"], type: "ProductionSandbox"),
+                Self.receipt(of: "com.example.other", ["3"]), "4",
+            ].joined(separator: "\n"))
+        let production = list.parted(for: "com.example.app", in: .production)
+        #expect(production.ids == ["1", "4"] && production.strangers.map(\.id) == ["2", "3"])
+        #expect(
+            production.strangers.map(\.place) == [
+                "of another environment: Sandbox", "of another app: com.example.other",
+            ])
+        let sandbox = list.parted(for: "com.example.app", in: .sandbox)
+        #expect(sandbox.ids == ["2", "4"] && sandbox.strangers.first?.place == "of another environment: Production")
+    }
+
     /// In Apple's layout, unsigned; longer than an id.
     static func receipt(of bundleId: String, _ ids: [String], type: String = "Production") -> String {
         func value(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
