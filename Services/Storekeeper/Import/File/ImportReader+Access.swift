@@ -78,22 +78,24 @@ extension ImportReader {
 // MARK: Own tables
 
 extension ImportReader {
-    /// - Parameter receipt: of the row; nil where it has none. One in base64 says nothing of renewals since.
+    /// - Parameter receipt: of the row; nil where it has none. One in base64 says nothing of renewals since, but of which environment the row is.
     private func ownAccess(
         _ text: (ImportColumns.Member) -> String?, entitlements: [String], receipt: [UInt8]?, _ line: Int
     ) throws(Reason) -> AccessEntry {
         let customer = try customerId(text(.customerId))
-        if let receipt, receipt.first == UInt8(ascii: "{") {
-            let answer = try answer(ofVerifyReceipt: receipt)
-            let isOther = isOther(answer["environment"]?.string)
-            guard !isOther || environment != .sandbox else { return .skipped(.otherEnvironment) }
+        let receipt = try receipt.map { (bytes) throws(Reason) in try storedReceipt(bytes) }
+        let isOther = isOther(receipt?.environment)
+        guard !isOther || environment != .sandbox else { return .skipped(.otherEnvironment) }
+        if case .answer(let answer) = receipt {
             let records = try access(ofAnswer: answer, isSandbox: isOther, line)
             if !records.isEmpty { return .records(customerId: customer, aliases: [], records) }
         }
         guard let end = text(.expiresAt) else { return .skipped(.withoutAccess) }
         var record = IncumbentRecord(line: line, store: .appStore)
+        record.isSandbox = isOther
         if let id = text(.originalTransactionId) {
-            record.purchase = try transactionId(id, "originalTransactionId")
+            let purchase = try transactionId(id, "originalTransactionId")
+            record.purchase = isOther ? nil : purchase
         }
         record.product = text(.productId)
         record.entitlements = entitlements

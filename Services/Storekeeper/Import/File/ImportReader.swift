@@ -91,7 +91,11 @@ extension ImportReader {
     /// A row with the purchases of its receipt.
     private func entry(_ row: Row, receipt: [UInt8]?) throws(Reason) -> Entry {
         guard let receipt else { return .row(row) }
-        guard let ids = try purchases(ofReceipt: receipt) else { return .skipped(.otherEnvironment) }
+        guard let ids = try purchases(ofReceipt: receipt) else {
+            // A customer who once tested has bought since, perhaps: the purchase that the row names is looked up at Apple.
+            let isNamed = row.appAccountToken != nil || !row.originalTransactionIds.isEmpty
+            return isNamed ? .row(row) : .skipped(.otherEnvironment)
+        }
         var row = row
         for id in ids where !row.originalTransactionIds.contains(id) { row.originalTransactionIds.append(id) }
         return .row(row)
@@ -127,62 +131,6 @@ extension ImportReader {
     func transactionId(_ text: String?, _ name: String) throws(Reason) -> String {
         guard let text, text.isTransactionId else { throw Reason("\(name) is not a text of digits") }
         return text
-    }
-}
-
-// MARK: Receipts
-
-extension ImportReader {
-    /// The purchases of a receipt as an app sends it, or of an answer of Apple's verifyReceipt that was stored; nil for one of another
-    /// environment: tables have testers and Apple's reviewers among the customers.
-    private func purchases(ofReceipt bytes: [UInt8]) throws(Reason) -> [String]? {
-        guard bytes.first == UInt8(ascii: "{") else {
-            let contents: UncheckedReceipt
-            do throws(ReceiptFault) { contents = try UncheckedReceipt(base64: bytes[...]) } catch {
-                throw Reason("unusable receipt: \(error)")
-            }
-            try check(contents.bundleId)
-            return isOther(contents.environment?.rawValue) ? nil : contents.originalTransactionIds
-        }
-        let answer = try answer(ofVerifyReceipt: bytes)
-        guard !isOther(answer["environment"]?.string) else { return nil }
-        // Renewals of one purchase have its id again.
-        var ids: [String] = []
-        for transaction in Self.transactions(of: answer) + (answer["pending_renewal_info"]?.elements ?? []) {
-            guard let id = transaction["original_transaction_id"] else { continue }
-            let text = try transactionId(Self.text(of: id), "original_transaction_id")
-            if !ids.contains(text) { ids.append(text) }
-        }
-        guard !ids.isEmpty else { throw Reason("the answer of verifyReceipt has no purchases") }
-        return ids
-    }
-
-    /// The transactions of an answer, those that Apple added to the receipt last. Before iOS 7 a receipt was one transaction, and the
-    /// newest one stood where the list stands.
-    static func transactions(of answer: JSONValue) -> [JSONValue] {
-        let receipt = answer["receipt"]
-        return [receipt, receipt?["in_app"], answer["latest_receipt_info"]].compactMap(\.self).flatMap { list in
-            list.kind == .object ? [list] : list.elements
-        }
-    }
-
-    /// The text of an id, which some tables have as a number.
-    static func text(of id: JSONValue) -> String? { id.string ?? id.int64.map { "\($0)" } }
-
-    /// An answer of Apple's verifyReceipt about the app.
-    func answer(ofVerifyReceipt bytes: [UInt8]) throws(Reason) -> JSONValue {
-        guard let answer = try? JSONDocument(bytes).root else { throw Reason("unusable receipt: not JSON") }
-        let receipt = answer["receipt"]
-        try check(receipt?["bundle_id"]?.string ?? receipt?["bid"]?.string)
-        return answer
-    }
-
-    /// True for the name of another environment.
-    func isOther(_ name: String?) -> Bool { name.map { $0 != environment.rawValue } ?? false }
-
-    private func check(_ other: String?) throws(Reason) {
-        guard let other, other != bundleId else { return }
-        throw Reason("the receipt is of another app: \(other.escaped)")
     }
 }
 

@@ -95,7 +95,7 @@ struct ImportListTests {
         }
         let text = """
             {"customerId":"buyer","receipt":\(answer("Production", 100))}
-            {"customerId":"tester","appAccountToken":"\(Self.token)","receipt":\(answer("Sandbox", 200))}
+            {"customerId":"tester","receipt":\(answer("Sandbox", 200))}
             {"customerId":"buyer","receipt":"\(receipt("ProductionVPP", "101"))"}
             {"customerId":"tester","receipt":"\(receipt("ProductionSandbox", "201"))"}
             """
@@ -107,6 +107,14 @@ struct ImportListTests {
             #expect(list.rows.flatMap(\.originalTransactionIds) == ids)
             #expect(list.skipped == [.otherEnvironment: 2])
         }
+        // A customer who once tested has bought since: the row names it.
+        let both = try list(
+            """
+            {"customerId":"bought","originalTransactionId":"300","receipt":"\(receipt("ProductionSandbox", "201"))"}
+            {"customerId":"known","appAccountToken":"\(Self.token)","receipt":\(answer("Sandbox", 200))}
+            """)
+        #expect(both.rows.map(\.originalTransactionIds) == [["300"], []] && both.skipped.isEmpty, "\(both)")
+        #expect(both.rows.last?.appAccountToken == UUID(uuidString: Self.token))
     }
 
     @Test func `What a database writes for nothing is nothing, and no customer of that name`() throws {

@@ -81,6 +81,38 @@ struct ImportReaderAccessTests {
         #expect(sandbox.access(ofLine: line("Production"), line: 1) == .skipped(.otherEnvironment))
     }
 
+    @Test func `Access of a row with a tester's receipt is of the sandbox, whatever form the receipt has`() throws {
+        func line(_ receipt: String) -> [UInt8] {
+            Array(
+                """
+                {"customerId":"a","originalTransactionId":"1","productId":"pro","expiresAt":"never","receipt":\(receipt)}
+                """.utf8)
+        }
+        func answer(_ environment: String) -> [UInt8] {
+            line(#"{"environment":"\#(environment)","receipt":{"bundle_id":"com.example.app","in_app":[]}}"#)
+        }
+        func receipt(_ type: String, of app: String = "com.example.app") -> [UInt8] {
+            line("\"\(CustomerListTests.receipt(of: app, ["1"], type: type))\"")
+        }
+        var sandbox = Self.reader
+        sandbox.environment = .sandbox
+        for (tester, customer) in [
+            (answer("Sandbox"), answer("Production")), (receipt("ProductionSandbox"), receipt("Production")),
+        ] {
+            let records = [tester, customer].flatMap { Self.records(Self.reader.access(ofLine: $0, line: 1)) }
+            #expect(records.map(\.isSandbox) == [true, false] && records.map(\.purchase) == [nil, "1"], "\(records)")
+            let own = Self.records(sandbox.access(ofLine: tester, line: 1))
+            #expect(own.map(\.isSandbox) == [false] && own.map(\.purchase) == ["1"])
+            #expect(sandbox.access(ofLine: customer, line: 1) == .skipped(.otherEnvironment))
+        }
+        #expect(
+            Self.reader.access(ofLine: receipt("Production", of: "com.other"), line: 1)
+                == .fault("the receipt is of another app: com.other"))
+        // One that cannot be read says nothing of the row's access.
+        let unusable = Self.records(Self.reader.access(ofLine: line("\"????\""), line: 1))
+        #expect(unusable.map(\.isSandbox) == [false] && unusable.map(\.product) == ["pro"])
+    }
+
     @Test func `Ids of a stored answer may be numbers, as import reads them`() {
         let entry = Self.access(
             #"[{"original_transaction_id":100,"transaction_id":101,"product_id":"pro","expires_date_ms":3000000}]"#)
