@@ -8,7 +8,7 @@ import Storage
 struct CompareFile {
     var paths: [String]
     var shape: ImportShape
-    /// The moment of the newest of them.
+    /// The moment of the newest of them, or the one given.
     var takenAt: Date
 
     /// - Parameter takenAt: nil: when the file was last written.

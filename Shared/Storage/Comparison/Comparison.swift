@@ -116,8 +116,8 @@ package struct ComparisonDifference: Sendable, Equatable {
     package var id: Int64 = 0
     /// The developer's own id; the token of an account without one.
     package var customerId: String
-    /// Nil where no account here has the customer's id. An erasure of the account deletes the difference, also where the file has another
-    /// id of the customer.
+    /// Nil where no account here has one of the customer's ids, and none of them is a token. An erasure of the account deletes the
+    /// difference, also where the file has another id of the customer.
     package var account: UUID?
     package var entitlement: String
     package var ours: Side
