@@ -50,8 +50,9 @@ struct AppleChangeOptions: ParsableArguments {
 
 /// A file that an argument names.
 enum ArgumentFile {
+    /// Its bytes, without a byte order mark: JSON has none, and Apple takes none.
     static func bytes(of file: String) throws -> [UInt8] {
-        do { return Array(try Data(contentsOf: URL(filePath: file))) } catch {
+        do { return Array(try Data(contentsOf: URL(filePath: file)).withoutByteOrderMark) } catch {
             throw CommandError("\(file.escaped) cannot be read: \(error.localizedDescription)")
         }
     }

@@ -24,11 +24,6 @@ extension String {
     }
 }
 
-extension Data {
-    /// What a file says, without the mark with which spreadsheets and editors begin it.
-    var withoutByteOrderMark: Data { starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self }
-}
-
 extension AppOptions {
     /// Prints the document in force as it was set, or lists its versions.
     /// - Parameters:

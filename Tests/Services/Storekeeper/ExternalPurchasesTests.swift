@@ -73,4 +73,13 @@ struct ExternalPurchasesTests {
         #expect(await run("a", "--status", "NO_LINE_ITEM", "--environment", "Sandbox", "--dry-run").code == 64)
         #expect(await run("a", "--line-items", "/nowhere.json", "--dry-run").code == 1)
     }
+
+    @Test func `Line items of a file that begins with a byte order mark are those without it`() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        try directory.write("items.json", "\u{FEFF}[{\"lineItemId\":\"7\"}]")
+        let printed = await CommandOutcome.of(
+            ["external-purchases", "report", "a", "--line-items", directory.path("items.json"), "--dry-run"])
+        #expect(printed.code == 0 && printed.text.contains("lineItemId"), "\(printed)")
+    }
 }

@@ -30,6 +30,7 @@ struct ImportFile {
         var hasBegun = false
 
         func take(_ line: [UInt8], _ number: Int) throws {
+            let line = Array(line.withoutByteOrderMark)
             guard !line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r") })
             else { return }
             if !hasBegun { try begin(.jsonLines) }

@@ -67,15 +67,16 @@ struct SeparatedValues {
             begin = line
         }
         if record.last == UInt8(ascii: "\r") { record.removeLast() }
-        guard !record.isEmpty else { return nil }
-        let mark = separator ?? Self.separator(of: record)
+        let text = record.withoutByteOrderMark
+        guard !text.isEmpty else { return nil }
+        let mark = separator ?? Self.separator(of: text)
         separator = mark
-        return Record(line: begin, fields: Self.fields(of: record[...], mark))
+        return Record(line: begin, fields: Self.fields(of: text, mark))
     }
 
     private static let marks = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
 
-    private static func separator(of header: [UInt8]) -> UInt8 {
+    private static func separator(of header: ArraySlice<UInt8>) -> UInt8 {
         var counts: [UInt8: Int] = [:]
         var quotation = Quotation()
         for byte in header {

@@ -302,6 +302,17 @@ struct ImportListTests {
         #expect(list.faults.map(\.line) == [3] && list.faults[0].reason.contains("line 2"))
     }
 
+    @Test(arguments: ["id", "\"id\""])
+    func `A byte order mark within files that were put together is no part of a header or line`(name: String) throws {
+        let columns = ImportColumns(argument: "customerId=id,originalTransactionId=purchase")
+        let file = "\u{FEFF}\(name),purchase\r\n7,1000\r\n\u{FEFF}\(name),mail,purchase\r\n8,a@b.example,2000\r\n"
+        let values = try list(file, columns)
+        #expect(values.rows.map(\.customerId) == ["7", "8"] && values.faults.isEmpty, "\(values)")
+        #expect(values.rows.map(\.originalTransactionIds) == [["1000"], ["2000"]])
+        let lines = try list("\u{FEFF}{\"customerId\":\"7\"}\n\u{FEFF}{\"customerId\":\"8\"}\n")
+        #expect(lines.rows.map(\.customerId) == ["7", "8"] && lines.faults.isEmpty, "\(lines)")
+    }
+
     @Test func `Columns are named where the header tells nothing`() throws {
         let file = "user\tpurchase\ttoken\n7\t1000\t\(Self.token)\n7\t2000\t\na@b.example\t1000\t\n\t1\t\n"
         let columns = try #require(
