@@ -34,11 +34,13 @@ enum AppleQuestion {
     static func ask<Value: Sendable>(_ question: () async throws -> Value) async throws(Failure) -> Value {
         do {
             return try await question()
-        } catch let error as APIError {
-            guard case .rejected(let rejection) = error, rejection.status == 404 || rejection.status == 400 else {
-                throw Failure(reason: "apple-unavailable", detail: "\(error); send it again later")
-            }
+        } catch APIError.rejected(let rejection) where rejection.isNotFound {
             throw Failure(reason: "unknown-transaction", detail: "Apple does not know it in this environment")
+        } catch APIError.rejected(let rejection) where !rejection.isRetryable {
+            // What is to be done about it is in its words; Apple would answer the same later.
+            throw Failure(reason: "apple-refused", detail: "\(rejection)")
+        } catch let error as APIError {
+            throw Failure(reason: "apple-unavailable", detail: "\(error); send it again later")
         } catch {
             throw Failure(reason: "apple-unavailable", detail: "Apple could not be asked; send it again later")
         }
