@@ -36,9 +36,10 @@ package struct FigureQuestion: Sendable {
         }
         let days = Int(end.timeIntervalSince(first) / 86_400)
         guard days <= (interval == .day ? Self.longestDays : Self.longestMonths * 31) else {
-            throw OperationError(
-                "\(days) days are too many: ask for at most \(Self.longestDays) days, or \(Self.longestMonths) months by month",
-                .invalid("from"))
+            let limit =
+                interval == .day
+                ? "\(Self.longestDays) days, or \(Self.longestMonths) months by month" : "\(Self.longestMonths) months"
+            throw OperationError("\(days) days are too many: ask for at most \(limit)", .invalid("from"))
         }
         var chosen: Set<FigureReport.Dimension> = []
         for text in (dimensions ?? "").split(separator: ",") {
