@@ -15,6 +15,8 @@ struct RevenueCorrections: Sendable {
     }
 
     struct Page: Sendable {
+        /// The page of revenue of the same app.
+        let back: String
         let choices: [Scope.Choice]
         let hasChoices: Bool
         let from: String
@@ -49,6 +51,7 @@ struct RevenueCorrections: Sendable {
         return console.page(
             "revenue-corrections", "Corrections",
             Page(
+                back: "/revenue" + FormFields.query([("scope", app.map(Scope.value))]),
                 choices: scope.choices, hasChoices: !scope.choices.isEmpty, from: from, to: to,
                 rows: page.corrections.map { correction in
                     let id = correction.key.originalTransactionId

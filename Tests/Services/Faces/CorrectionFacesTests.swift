@@ -85,6 +85,7 @@ import Testing
             #expect(rows.map { "\($0.output.1) \($0.output.2) \($0.output.3)" } == Self.expected, "\(page.text)")
             #expect(page.text.contains("href=\"/purchases/Production/2000000000000001\""))
             #expect(!page.text.contains(">Older<"))
+            #expect(page.text.contains("<a href=\"/revenue?\(scope)\">Revenue</a>"))
             let none = try await console.get(
                 "/revenue/corrections?\(scope)&from=2024-01-01&to=2024-02-01", cookie: cookie)
             #expect(none.text.contains("No purchase changed a day of this time after the day was reported."))
