@@ -44,12 +44,7 @@ struct InsightHandler: Sendable {
     func corrections(_ request: APIRequest) async throws -> APIResponse {
         let asked = ["from", "to", "bundleId"].map { request.query[$0] ?? "" }
         let page = try ListPage(request, cursor, "insight-corrections \(asked.joined(separator: " "))")
-        let position = try page.position.map { text throws(Problem) in
-            guard let position = FigureCorrection.Position(text) else {
-                throw Problem(.invalidCursor, "The cursor belongs to another list; begin without one.")
-            }
-            return position
-        }
+        let position = try page.position(as: FigureCorrection.Position.init)
         let list = try ListCorrections(
             in: request.key.environment, of: try request.bundleIds(), from: request.query["from"],
             to: request.query["to"], after: position, limit: page.limit, at: clock.now())

@@ -24,14 +24,18 @@ struct ListPage: Sendable {
         position = try request.query["cursor"].map { try cursor.position($0, of: list) }
     }
 
-    /// The position as a number; 0 at the beginning.
-    func number() throws(Problem) -> Int64 {
-        guard let position else { return 0 }
-        guard let number = Int64(position) else {
+    /// The position as the statement takes it; nil at the beginning.
+    /// - Parameter read: nil for a text that is no such position.
+    func position<Position>(as read: (String) -> Position?) throws(Problem) -> Position? {
+        guard let position else { return nil }
+        guard let read = read(position) else {
             throw Problem(.invalidCursor, "The cursor belongs to another list; begin without one.")
         }
-        return number
+        return read
     }
+
+    /// The position as a number; 0 at the beginning.
+    func number() throws(Problem) -> Int64 { try position(as: { Int64($0) }) ?? 0 }
 
     /// - Parameters:
     ///   - rows: one more than ``limit`` where there are more.

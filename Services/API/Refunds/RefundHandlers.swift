@@ -22,7 +22,7 @@ struct RefundHandlers: Sendable {
     /// `GET /v1/refund-requests`
     func list(_ request: APIRequest) async throws -> APIResponse {
         let page = try ListPage(request, cursor, "refund-requests \(request.query["state"] ?? "")")
-        let position = try page.position.map { try Self.position($0) }
+        let position = try page.position(as: Self.position)
         let bundleIds = try request.bundleIds()
         let now = clock.now()
         let (entries, further) = try await database.withConnection { connection in
@@ -40,11 +40,10 @@ struct RefundHandlers: Sendable {
         "\(position.requestedAt.milliseconds) \(position.transactionId)"
     }
 
-    private static func position(_ text: String) throws(Problem) -> (requestedAt: Date, transactionId: String) {
+    /// Nil where the text is no position.
+    private static func position(_ text: String) -> (requestedAt: Date, transactionId: String)? {
         let words = text.split(separator: " ", maxSplits: 1)
-        guard words.count == 2, let moment = Int64(words[0]) else {
-            throw Problem(.invalidCursor, "The cursor belongs to another list; begin without one.")
-        }
+        guard words.count == 2, let moment = Int64(words[0]) else { return nil }
         return (Date(milliseconds: moment), String(words[1]))
     }
 
