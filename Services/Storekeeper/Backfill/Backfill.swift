@@ -15,8 +15,8 @@ struct Backfill: Subcommand {
             it, or latest_receipt of verifyReceipt); all purchases of that Apple account are imported. Empty lines and text \
             after # are ignored. An unreadable receipt is reported and skipped, and so is one of another app or \
             environment; any other line rejects the file. Everything Apple returns is signed and passes all checks; older \
-            data never overwrites newer data. The progress file makes the command resumable: after an interruption, or to retry failed customers, run it again. With DATABASE_URL, the audit log records \
-            the run.
+            data never overwrites newer data. The progress file makes the command resumable: after an interruption, or to \
+            retry failed customers, run it again. With DATABASE_URL, the audit log records the run.
 
             Exit codes: 0 complete; 1 some customers failed, or a dependency was unavailable; 130 interrupted.
 

@@ -65,8 +65,8 @@ struct CustomerList {
         }
     }
 
-    /// The ids that Apple is asked about for the app and environment, and the customers whose receipts say another one. A list has
-    /// testers and Apple's reviewers among the customers.
+    /// The ids that Apple is asked about for the app and environment, and the customers whose receipts say another
+    /// one. A list has testers and Apple's reviewers among the customers.
     func parted(
         for bundleId: String, in environment: AppStoreEnvironment
     ) -> (ids: [String], strangers: [Stranger]) {

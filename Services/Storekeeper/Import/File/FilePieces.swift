@@ -69,6 +69,7 @@ struct FilePieces {
 }
 
 extension Collection<UInt8> {
-    /// What a file says, without the mark with which spreadsheets and editors begin it. Where files are put together it stands within.
+    /// The bytes without the mark with which spreadsheets and editors begin a file. Where files are put together it
+    /// stands within.
     var withoutByteOrderMark: SubSequence { starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self[...] }
 }

@@ -78,7 +78,8 @@ extension ImportReader {
 // MARK: Own tables
 
 extension ImportReader {
-    /// - Parameter receipt: of the row; nil where it has none. One in base64 says nothing of renewals since, but of which environment the row is.
+    /// - Parameter receipt: of the row; nil where it has none. One in base64 says nothing of renewals since, but of
+    ///   which environment the row is.
     private func ownAccess(
         _ text: (ImportColumns.Member) -> String?, entitlements: [String], receipt: [UInt8]?, _ line: Int
     ) throws(Reason) -> AccessEntry {
@@ -230,8 +231,8 @@ extension ImportReader {
         // A file has events: of each purchase the newest says how long the access is.
         record.identity = purchase ?? ""
         record.version = try moment(fields["event_datetime"], "event_datetime")
-        // What happened later says nothing of the moment, but that a subscription that was renewed was there: an answer of Adapty's API
-        // has nothing else about it. An earlier event counts before that one.
+        // What happened later says nothing of the moment, but that a subscription that was renewed was there: an
+        // answer of Adapty's API has nothing else about it. An earlier event counts before that one.
         if let happenedAt = record.version, happenedAt > now {
             guard event == "subscription_renewed" else { return .skipped(.withoutAccess) }
             record.version = nil

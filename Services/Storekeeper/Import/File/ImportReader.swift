@@ -92,7 +92,7 @@ extension ImportReader {
     private func entry(_ row: Row, receipt: [UInt8]?) throws(Reason) -> Entry {
         guard let receipt else { return .row(row) }
         guard let ids = try purchases(ofReceipt: receipt) else {
-            // A customer who once tested has bought since, perhaps: the purchase that the row names is looked up at Apple.
+            // A customer who once tested has bought since, perhaps: Apple knows whether the row's own purchase exists.
             let isNamed = row.appAccountToken != nil || !row.originalTransactionIds.isEmpty
             return isNamed ? .row(row) : .skipped(.otherEnvironment)
         }

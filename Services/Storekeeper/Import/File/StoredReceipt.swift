@@ -23,7 +23,8 @@ enum StoredReceipt {
 }
 
 extension ImportReader {
-    /// The purchases of a receipt; nil for one of another environment: tables have testers and Apple's reviewers among the customers.
+    /// The purchases of a receipt; nil for one of another environment: tables have testers and Apple's reviewers among
+    /// the customers.
     func purchases(ofReceipt bytes: [UInt8]) throws(Reason) -> [String]? {
         let receipt = try storedReceipt(bytes)
         guard !isOther(receipt.environment) else { return nil }
