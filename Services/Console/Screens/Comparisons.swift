@@ -32,7 +32,7 @@ struct ComparisonScreens: Sendable {
         let days: Int
         let choices: [Scope.Choice]
         let hasChoices: Bool
-        let command: String
+        let commands: [String]
     }
 
     struct Difference: Sendable {
@@ -100,9 +100,8 @@ struct ComparisonScreens: Sendable {
                 },
                 days: Self.days, choices: scope.choices, hasChoices: scope.choices.count > 1,
                 // A report is about one kind of file.
-                command: sources.count < 2
-                    ? command
-                    : sources.map { "\(command) --source \(shellWord($0))" }.joined(separator: "\n")), request)
+                commands: sources.count < 2
+                    ? [command] : sources.map { "\(command) --source \(shellWord($0))" }), request)
     }
 
     /// The newest comparison of each day counts, as in the report.

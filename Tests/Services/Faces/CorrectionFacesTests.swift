@@ -24,8 +24,8 @@ import Testing
             unsafeScript: """
                 insert into insight_correction (corrected_at, amount, count, day, environment, bundle_id, original_transaction_id, kind,
                     currency)
-                select '2025-03-01', -1000 * n - 1, -1, date '2025-01-10' + n, 'Production', '\(app)', '200000000000000' || n, 'churn',
-                    'EUR'
+                select timestamptz '2025-03-01', -1000 * n - 1, -1, date '2025-01-10' + n, 'Production', '\(app)',
+                    '200000000000000' || n, 'churn', 'EUR'
                 from generate_series(1, 5) as n
                 union all
                 select '2025-03-01', 1, 1, '2025-01-12', environment::store_environment, bundle_id, 'elsewhere', 'new', 'EUR'
