@@ -445,14 +445,17 @@ import Testing
             try Self.write([header, event("user-1", before, -10)], to: directory.url("adapty/1.csv"))
             let written = await Self.run(database, directory.path("adapty"), "--ask", "0")
             #expect(written.code == 1 && written.text.contains("1 unexplained"), "\(written)")
-            let midnight = ComparedLedger.at(-0.2).formatted(Date.ISO8601FormatStyle())
-            let compared = await Self.run(database, directory.path("adapty"), "--ask", "0", "--taken-at", midnight)
+            func compare(takenAt moment: Double) async -> CommandOutcome {
+                let text = ComparedLedger.at(moment).formatted(Date.ISO8601FormatStyle())
+                return await Self.run(database, directory.path("adapty"), "--ask", "0", "--taken-at", text)
+            }
+            let compared = await compare(takenAt: -0.2)
             #expect(compared.code == 0 && compared.text.contains(": 1 equal, 0 not"), "\(compared)")
             // The file of the next day is there, too.
             try Self.write([header, event("user-2", since, -0.1)], to: directory.url("adapty/2.csv"))
-            let both = await Self.run(database, directory.path("adapty"), "--ask", "0")
+            let both = await compare(takenAt: -0.05)
             #expect(both.code == 0 && both.text.contains(": 2 equal, 0 not"), "\(both)")
-            let again = await Self.run(database, directory.path("adapty"), "--ask", "0", "--taken-at", midnight)
+            let again = await compare(takenAt: -0.15)
             #expect(again.code == 0 && again.text.contains(": 1 equal, 0 not"), "\(again)")
             #expect(again.text.contains("Records left out: 1 withoutAccess"), "\(again)")
         }
