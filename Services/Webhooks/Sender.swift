@@ -41,16 +41,18 @@ actor Sender: Service {
 
     /// - Parameters:
     ///   - connection: of its own, so that sending does not wait for other work.
+    ///   - settling: another one, on which what has ended is stored while the next deliveries are leased.
     ///   - resolver: of receivers' names.
     ///   - clock: waits where nothing happens.
     init(
-        _ connection: PostgresConnection, secrets: WebhookSecrets, _ settings: ConnectionSettings,
+        _ connection: PostgresConnection, settling: PostgresConnection, secrets: WebhookSecrets,
+        _ settings: ConnectionSettings,
         resolver: any Resolver = SystemResolver(), places: Places = Places(), now: @escaping @Sendable () -> Date,
         clock: any Clock<Duration> = ContinuousClock(), logger: Logger
     ) {
         endpoints = WebhookEndpointStore(connection)
         queue = WebhookQueueStore(connection)
-        settlement = WebhookSettlement(connection)
+        settlement = WebhookSettlement(settling)
         self.secrets = secrets
         self.settings = settings
         self.resolver = resolver
@@ -84,19 +86,21 @@ actor Sender: Service {
         waiter = nil
     }
 
-    /// One round: settle, look at the endpoints where that is due, send.
+    /// One round: look at the endpoints where that is due, and send, while what has ended is settled.
     /// - Returns: how many requests were begun.
     func turn() async throws -> Int {
-        try await settle()
         if refreshAt <= .now { try await refresh() }
-        return try await send()
+        async let settled: Void = settle()
+        let begun = try await send()
+        try await settled
+        return begun
     }
 
     /// One turn, and where nothing more can be sent, the wait for the end of a request.
     /// - Returns: false where nothing was begun and nothing is under way.
     func round() async throws -> Bool {
         let begun = try await turn()
-        guard begun > 0 || inFlight > 0 || !finished.isEmpty else { return false }
+        guard begun > 0 || inFlight > 0 || !finished.isEmpty || isWoken else { return false }
         if begun == 0 { await pause(Self.idle) }
         return true
     }
@@ -156,6 +160,8 @@ actor Sender: Service {
             }
             count(attempt)
         }
+        // What waits behind it is due now.
+        isWoken = true
         for (id, health) in report.health { known[id]?.health = health }
         for id in report.activated where known[id]?.endpoint.state == .testing {
             known[id]?.endpoint.state = .active

@@ -19,10 +19,11 @@ await ServiceProcess(
     func database(_ plansOnce: Bool = true) -> PostgresConnection {
         PostgresConnection(context.settings.postgres(for: "webhooks", plansOnce: plansOnce), logger: context.logger)
     }
-    // Three connections, so that enqueueing, sending and the upkeep of the log do not wait for one another.
+    // Four connections: enqueueing, sending, storing what was sent and the upkeep of the log do not wait for one another.
     let enqueueing = database()
     let sender = Sender(
-        database(), secrets: try WebhookSecrets(file: context.settings.key), context.settings.connections,
+        database(), settling: database(), secrets: try WebhookSecrets(file: context.settings.key),
+        context.settings.connections,
         now: context.clock.now, logger: context.logger)
     let looking = database(false)
     let upkeep = Upkeep(

@@ -60,8 +60,9 @@ import WebhookDelivery
                 id: UUID(), environment: .production, url: "http://127.0.0.1:\(port)\(path)", createdAt: clock.now)
             try await WebhookEndpointStore(connection).create(endpoint, audit: audit)
             let sender = Sender(
-                TestDatabase.connection(database), secrets: secrets, EndpointConnectionTests.development,
-                now: { clock.now }, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+                TestDatabase.connection(database), settling: TestDatabase.connection(database), secrets: secrets,
+                EndpointConnectionTests.development, now: { clock.now },
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             try await body(
                 Bench(connection: connection, database: database, clock: clock, sender: sender, endpoint: endpoint))
             await connection.close()
