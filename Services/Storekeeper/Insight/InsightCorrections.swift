@@ -22,17 +22,7 @@ struct InsightCorrections: Subcommand {
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
 
-    @Option(help: "Bundle id of the app (default: all apps).")
-    var app: String?
-
-    @Option(help: "Environment of the App Store (default: Production).")
-    var environment = StoreEnvironment.production
-
-    @Option(help: "First day, such as 2026-01-31 (default: 12 months before the month of --to).")
-    var from: String?
-
-    @Option(help: "End, exclusive, such as 2026-02-28 (default: tomorrow).")
-    var to: String?
+    @OptionGroup var scope: InsightDaysOptions
 
     @Option(help: "Place where the list before ended, such as 2026-01-31/812.")
     var after: FigureCorrection.Position?
@@ -43,11 +33,12 @@ struct InsightCorrections: Subcommand {
         let list: ListCorrections
         do {
             list = try ListCorrections(
-                in: environment, of: app.map { [$0] }, from: from, to: to, after: after, limit: limits.limit,
+                in: scope.environment, of: scope.bundleIds, from: scope.from, to: scope.to, after: after,
+                limit: limits.limit,
                 at: context.now())
         } catch { throw ValidationError("\(error)") }
         let connection = try database.connection(for: "insight", in: context)
-        if let app { try await KnownAppsWarning(connection: connection).warn(about: app, in: context) }
+        if let app = scope.app { try await KnownAppsWarning(connection: connection).warn(about: app, in: context) }
         let page = try await list.page(on: connection)
         try output.list(
             page.corrections.map(Row.init), none: "Nothing changed after its day was reported.", in: context)

@@ -27,17 +27,7 @@ struct InsightShow: Subcommand {
     @Argument(help: "\(FigureReport.Name.allCases.map(\.rawValue).joined(separator: ", ")).")
     var report: FigureReport.Name
 
-    @Option(help: "Bundle id of the app (default: all apps).")
-    var app: String?
-
-    @Option(help: "Environment of the App Store (default: Production).")
-    var environment = StoreEnvironment.production
-
-    @Option(help: "First day, such as 2026-01-31 (default: 12 months before the month of --to).")
-    var from: String?
-
-    @Option(help: "End, exclusive, such as 2026-02-28 (default: tomorrow).")
-    var to: String?
+    @OptionGroup var scope: InsightDaysOptions
 
     @Option(help: "Time of a row: day or month.")
     var interval = FigureReport.Interval.month
@@ -58,11 +48,12 @@ struct InsightShow: Subcommand {
         let question: FigureQuestion
         do {
             question = try FigureQuestion(
-                report, in: environment, of: app.map { [$0] }, from: from, to: to, interval: interval, by: by,
+                report, in: scope.environment, of: scope.bundleIds, from: scope.from, to: scope.to, interval: interval,
+                by: by,
                 currency: currency, at: context.now())
         } catch { throw ValidationError("\(error)") }
         let connection = try database.connection(for: "insight", in: context)
-        if let app { try await KnownAppsWarning(connection: connection).warn(about: app, in: context) }
+        if let app = scope.app { try await KnownAppsWarning(connection: connection).warn(about: app, in: context) }
         let answer: FigureReport
         do {
             answer = try await FigureReportStore(connection).report(question.query)
