@@ -11,10 +11,10 @@ import Testing
 
 /// Another system's file beside the access that the real ledger gives.
 @Suite(.serialized) struct CompareTests {
-    private static let app = CoverageStore.App(.production, ComparedLedger.app)
+    static let app = CoverageStore.App(.production, ComparedLedger.app)
 
     /// A migrated database with the ledger, and its file.
-    private static func use(
+    static func use(
         _ ledger: ComparedLedger = .withAllCauses(), seed: UInt64 = 1,
         _ body: (PostgresConfiguration, PostgresConnection, TemporaryDirectory) async throws -> Void
     ) async throws {
@@ -29,12 +29,12 @@ import Testing
         }
     }
 
-    private static func write(_ lines: [String], to url: URL, at moment: Date = ComparedLedger.moment) throws {
+    static func write(_ lines: [String], to url: URL, at moment: Date = ComparedLedger.moment) throws {
         try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: url)
         try FileManager.default.setAttributes([.modificationDate: moment], ofItemAtPath: url.path)
     }
 
-    private static func run(
+    static func run(
         _ database: PostgresConfiguration, _ arguments: String..., now: Date = ComparedLedger.now
     ) async -> CommandOutcome {
         await CommandOutcome.of(
@@ -215,12 +215,12 @@ import Testing
         }
     }
 
-    private static func numbers(_ outcome: CommandOutcome) throws -> [String: Int] {
+    static func numbers(_ outcome: CommandOutcome) throws -> [String: Int] {
         let object = try JSONSerialization.jsonObject(with: Data(outcome.text.utf8)) as? [String: Any]
         return (object ?? [:]).compactMapValues { $0 as? Int }
     }
 
-    private static func everything(_ connection: PostgresConnection) async throws -> [String] {
+    static func everything(_ connection: PostgresConnection) async throws -> [String] {
         try await connection.execute(
             Statement(
                 unsafeSQL: """
@@ -349,142 +349,6 @@ import Testing
         }
     }
 
-    @Test func `A directory is compared file by file, each once`() async throws {
-        let ledger = ComparedLedger.withAllCauses()
-        try await Self.use(ledger) { database, _, directory in
-            try Self.write(ledger.records, to: directory.url("later.csv"), at: ComparedLedger.at(0.02))
-            let first = await Self.run(database, directory.path(""), "--ask", "0", "--json")
-            #expect(first.text.matches(of: #/"source" : "revenueCat"/#).count == 2, "\(first.errorOutput)")
-            let second = await Self.run(database, directory.path(""), "--ask", "0")
-            #expect(second.code == 0 && second.text.contains("was compared before"), "\(second.errorOutput)")
-            let again = await Self.run(database, directory.path(""), "--ask", "0", "--again", "--json")
-            #expect(again.text.matches(of: #/"source" : "revenueCat"/#).count == 2)
-            let future = await Self.run(
-                database, directory.path("export.csv"), "--ask", "0", "--taken-at", "2030-01-01T00:00:00Z")
-            #expect(future.code == 1 && future.errorOutput.contains("not over"))
-        }
-    }
-
-    @Test func `Files of one moment in a directory are named, and none of them is left out in silence`() async throws {
-        let ledger = ComparedLedger.withAllCauses()
-        try await Self.use(ledger) { database, _, directory in
-            try Self.write(ledger.records, to: directory.url("second.csv"))
-            let both = await Self.run(database, directory.path(""), "--ask", "0")
-            #expect(both.code == 1 && both.text.isEmpty, "\(both.text)")
-            #expect(both.errorOutput.contains("export.csv and ") && both.errorOutput.contains("second.csv are both of"))
-        }
-    }
-
-    @Test func `Adapty's events and own tables say of each customer what the newest says`() async throws {
-        var ledger = ComparedLedger()
-        let purchase = ledger.buy(ledger.customer("user-1"))
-        let refunded = ledger.buy(ledger.customer("user-2"))
-        try await Self.use(ledger) { database, _, directory in
-            let header =
-                "profile_id,event_type,event_datetime,original_transaction_id,subscription_expires_at,environment,customer_user_id,store,product_id"
-            func event(_ customer: String, _ type: String, _ at: Double, _ purchase: String, to end: Double) -> String {
-                [
-                    "p-\(customer)", type, ComparedLedger.text(ComparedLedger.at(at)), purchase,
-                    ComparedLedger.text(ComparedLedger.at(end)), "Production", customer, "app_store", "pro",
-                ].joined(separator: ",")
-            }
-            try FileManager.default.createDirectory(at: directory.url("adapty"), withIntermediateDirectories: false)
-            try Self.write(
-                [
-                    header, event("user-1", "subscription_renewed", -2, purchase.id, to: 20),
-                    event("user-2", "subscription_refunded", -2, refunded.id, to: 20),
-                ], to: directory.url("adapty/2026-01-02.csv"))
-            try Self.write(
-                [
-                    header, event("user-1", "subscription_started", -10, purchase.id, to: -2),
-                    event("user-2", "subscription_started", -10, refunded.id, to: 20),
-                ], to: directory.url("adapty/2026-01-01.csv"), at: ComparedLedger.at(-1))
-            let adapty = await Self.run(database, directory.path("adapty"), "--ask", "0", "--json")
-            #expect(
-                adapty.text.contains("\"equal\" : 1") && adapty.text.contains("\"unexplained\" : 1"), "\(adapty.text)")
-            let end = ComparedLedger.text(ComparedLedger.at(20))
-            try Self.write(
-                ["id;purchase;product;until", "user-1;\(purchase.id);pro;\(end)", "user-2;\(refunded.id);pro;never"],
-                to: directory.url("own.csv"))
-            let columns = "customerId=id,originalTransactionId=purchase,productId=product,expiresAt=until"
-            let own = await Self.run(database, directory.path("own.csv"), "--ask", "0", "--map", columns, "--json")
-            #expect(
-                own.text.contains("\"equal\" : 1") && own.text.contains("\"unexplained\" : 1"), "\(own.errorOutput)")
-            let milliseconds = Int(ComparedLedger.at(20).timeIntervalSince1970 * 1000)
-            let answer = """
-                {"environment":"Production","receipt":{"bundle_id":"\(ComparedLedger.app)"},"latest_receipt_info":[{\
-                "original_transaction_id":"\(purchase.id)","transaction_id":"1","product_id":"pro",\
-                "expires_date_ms":"\(milliseconds)"}]}
-                """
-            try Self.write(
-                [
-                    "{\"customerId\":\"user-1\",\"receipt\":\(answer)}",
-                    "{\"customerId\":\"user-2\",\"originalTransactionId\":\"\(refunded.id)\",\"productId\":\"pro\",\"expiresAt\":\"\(end)\"}",
-                ], to: directory.url("own.jsonl"))
-            let lines = await Self.run(database, directory.path("own.jsonl"), "--ask", "0", "--json")
-            #expect(lines.code == 0 && lines.text.contains("\"equal\" : 2"), "\(lines.errorOutput) \(lines.text)")
-        }
-    }
-
-    @Test func `Adapty's files end at midnight, and what was bought until they were written is no difference`()
-        async throws
-    {
-        var ledger = ComparedLedger()
-        let before = ledger.buy(ledger.customer("user-1"))
-        let since = ledger.buy(ledger.customer("user-2"), from: -0.1)
-        try await Self.use(ledger) { database, _, directory in
-            try FileManager.default.createDirectory(at: directory.url("adapty"), withIntermediateDirectories: false)
-            let header =
-                "profile_id,event_type,event_datetime,original_transaction_id,subscription_expires_at,environment,"
-                + "customer_user_id,store,product_id"
-            func event(_ customer: String, _ purchase: ComparedLedger.Purchase, _ happenedAt: Double) -> String {
-                let (at, end) = (ComparedLedger.at(happenedAt), ComparedLedger.at(20))
-                return "p,subscription_started,\(ComparedLedger.text(at)),\(purchase.id),\(ComparedLedger.text(end)),"
-                    + "Production,\(customer),app_store,pro"
-            }
-            try Self.write([header, event("user-1", before, -10)], to: directory.url("adapty/1.csv"))
-            let written = await Self.run(database, directory.path("adapty"), "--ask", "0")
-            #expect(written.code == 1 && written.text.contains("1 unexplained"), "\(written)")
-            func compare(takenAt moment: Double) async -> CommandOutcome {
-                let text = ComparedLedger.at(moment).formatted(Date.ISO8601FormatStyle())
-                return await Self.run(database, directory.path("adapty"), "--ask", "0", "--taken-at", text)
-            }
-            let compared = await compare(takenAt: -0.2)
-            #expect(compared.code == 0 && compared.text.contains(": 1 equal, 0 not"), "\(compared)")
-            // The file of the next day is there, too.
-            try Self.write([header, event("user-2", since, -0.1)], to: directory.url("adapty/2.csv"))
-            let both = await compare(takenAt: -0.05)
-            #expect(both.code == 0 && both.text.contains(": 2 equal, 0 not"), "\(both)")
-            let again = await compare(takenAt: -0.15)
-            #expect(again.code == 0 && again.text.contains(": 1 equal, 0 not"), "\(again)")
-            #expect(again.text.contains("Records left out: 1 withoutAccess"), "\(again)")
-        }
-    }
-
-    @Test func `What Adapty has under its own id is the customer's for whom another event has both`() async throws {
-        var ledger = ComparedLedger()
-        let account = ledger.customer("user-1")
-        let (before, since) = (ledger.buy(account), ledger.buy(account, "plus", from: -5))
-        try await Self.use(ledger) { database, _, directory in
-            let header =
-                "profile_id,event_type,event_datetime,original_transaction_id,subscription_expires_at,environment,customer_user_id,store,product_id"
-            func event(_ customer: String, _ purchase: ComparedLedger.Purchase, _ product: String) -> String {
-                [
-                    "p-1", "subscription_started", ComparedLedger.text(purchase.facts.purchaseDate), purchase.id,
-                    ComparedLedger.text(purchase.facts.expiresDate), "Production", customer, "app_store", product,
-                ].joined(separator: ",")
-            }
-            // Two daily files as one.
-            try Self.write(
-                [header, event("", before, "pro"), header, event("user-1", since, "plus")],
-                to: directory.url("export.csv"))
-            let found = await Self.run(database, directory.path("export.csv"), "--ask", "0", "--json")
-            let numbers = try Self.numbers(found)
-            #expect(numbers["customers"] == 1 && numbers["withAccessThere"] == 1, "\(found.text)")
-            #expect(numbers["equal"] == 2 && numbers["entitlements"] == 2 && numbers["invalid"] == 0, "\(found.text)")
-        }
-    }
-
     @Test func `The report passes only where every day was compared, is explained, and is complete`() async throws {
         var ledger = ComparedLedger()
         let purchase = ledger.buy(ledger.customer("user-1"))
@@ -532,98 +396,6 @@ import Testing
             #expect(await Self.run(database, directory.path("export.csv"), "--ask", "0", now: now).code == 1)
             let failed = await report()
             #expect(failed.code == 1 && failed.text.contains("1 difference unexplained"), "\(failed.text)")
-        }
-    }
-
-    @Test func `A customer who is erased while a comparison runs is not in it`() async throws {
-        let ledger = ComparedLedger.withAllCauses()
-        try await Self.use(ledger) { _, connection, _ in
-            let store = ComparisonStore(connection)
-            let comparison = Comparison(
-                id: UUID(), environment: .production, bundleId: Self.app.bundleId, source: "revenueCat",
-                takenAt: ComparedLedger.moment, startedAt: ComparedLedger.now)
-            try await store.begin(
-                comparison,
-                audit: OperatorAction(
-                    actedAt: ComparedLedger.now, actor: "ann", operation: "compare", subject: "a file", reason: nil))
-            let read = ["full", "prorated"].map { customer in
-                ComparisonDifference(
-                    customerId: customer, account: ledger.accounts[customer], entitlement: "pro",
-                    ours: .init(hasAccess: true, until: nil), others: .init(hasAccess: false, until: nil),
-                    cause: .unexplained)
-            }
-            _ = try await ErasureStore(connection).forget(
-                try #require(read[0].account), of: Self.app.bundleId, in: .production, extent: .detach, id: UUID(),
-                at: ComparedLedger.now)
-            try await store.add(read, to: comparison.id)
-            try await store.add([read[0]], to: comparison.id)
-            try await store.finish(comparison, at: ComparedLedger.now)
-            let stored = try await store.differences(of: comparison.id, cause: nil, limit: 10)
-            #expect(stored.map(\.customerId) == ["prorated"])
-        }
-    }
-
-    @Test func `A customer who was erased is not compared, although the other system still has the customer`()
-        async throws
-    {
-        var ledger = ComparedLedger()
-        let account = ledger.customer("user-1")
-        let purchase = ledger.buy(account)
-        // The app's ids are its tokens.
-        ledger.record(account.uuidString.lowercased(), purchase.id, to: 20)
-        try await Self.use(ledger) { database, connection, directory in
-            let file = directory.path("export.csv")
-            let before = try Self.numbers(await Self.run(database, file, "--ask", "0", "--json"))
-            #expect(before["equal"] == 1 && before["customers"] == 1)
-            _ = try await ErasureStore(connection).forget(
-                account, of: Self.app.bundleId, in: .production, extent: .detach, id: UUID(), at: ComparedLedger.now)
-            let after = await Self.run(database, file, "--ask", "0")
-            #expect(after.code == 0 && after.text.contains("Records left out: 1 erased"), "\(after.text)")
-            let stored = try await Self.everything(connection)
-            #expect(!stored.contains { $0.contains(account.uuidString.lowercased()) }, "\(stored)")
-        }
-    }
-
-    @Test func `An erasure takes out a customer whom the file names by another id, and who had no access here`()
-        async throws
-    {
-        var ledger = ComparedLedger()
-        let account = ledger.customer("user-1")
-        var refund = ledger.buy(account)
-        refund.facts.revocationDate = ComparedLedger.at(-2)
-        ledger.tell("REFUND", nil, refund, status: 5, at: -2)
-        ledger.record("user-1", refund.id, to: 20)
-        try await Self.use(ledger) { database, connection, directory in
-            try Self.write(
-                ledger.records.map { $0.replacing("user-1,user-1,", with: "user-1,user-one,") },
-                to: directory.url("export.csv"))
-            let found = await Self.run(database, directory.path("export.csv"), "--ask", "0")
-            #expect(found.text.contains("1 refundInFull"), "\(found)")
-            #expect(try await Self.everything(connection).contains { $0.contains("user-one") })
-            _ = try await ErasureStore(connection).forget(
-                account, of: Self.app.bundleId, in: .production, extent: .detach, id: UUID(), at: ComparedLedger.now)
-            #expect(try await !Self.everything(connection).contains { $0.contains("user-one") })
-        }
-    }
-
-    @Test func `An erased customer is in no comparison, and comparisons are kept for 90 days`() async throws {
-        let ledger = ComparedLedger.withAllCauses()
-        try await Self.use(ledger) { database, connection, directory in
-            _ = await Self.run(database, directory.path("export.csv"), "--ask", "0")
-            let account = try #require(ledger.accounts["full"])
-            func names() async throws -> Bool {
-                try await Self.everything(connection).contains {
-                    $0.contains("full,") || $0.contains("\(account)".lowercased())
-                }
-            }
-            #expect(try await names())
-            _ = try await ErasureStore(connection).forget(
-                account, of: Self.app.bundleId, in: .production, extent: .detach, id: UUID(), at: ComparedLedger.now)
-            #expect(try await !names())
-            let store = ComparisonStore(connection)
-            #expect(try await store.delete(startedBefore: ComparedLedger.now, portion: 3) == 0)
-            #expect(try await store.delete(startedBefore: ComparedLedger.now.addingTimeInterval(1), portion: 3) == 1)
-            #expect(try await Self.everything(connection).isEmpty)
         }
     }
 }
