@@ -45,17 +45,29 @@ struct BackfillRun: Sendable {
     ///   - total: including those of earlier runs.
     /// - Throws: an error that affects all customers: Apple or Kafka unavailable, a rejected key.
     func run(_ ids: [String], of total: Int) async throws -> Counts {
+        let (waiting, add) = AsyncStream<String>.makeStream()
+        for id in ids { add.yield(id) }
+        add.finish()
+        return try await run(waiting, of: total, doneBefore: total - ids.count)
+    }
+
+    /// - Parameters:
+    ///   - ids: customers to import, as they become known.
+    ///   - total: the most that there can be, including those of earlier runs.
+    ///   - doneBefore: of earlier runs.
+    /// - Throws: as the other one.
+    func run(_ ids: AsyncStream<String>, of total: Int, doneBefore: Int) async throws -> Counts {
         let display = ProgressDisplay()
         var progress = ProgressLine(
-            noun: "customers", total: total, done: total - ids.count, doneBefore: total - ids.count, elapsed: .zero)
+            noun: "customers", total: total, done: doneBefore, doneBefore: doneBefore, elapsed: .zero)
         var tally = Counts()
         try await withThrowingTaskGroup(of: Customer.self) { group in
-            var waiting = ids.makeIterator()
+            var waiting = ids.makeAsyncIterator()
             for _ in 0..<parallel {
-                if let id = waiting.next() { group.addTask { try await customer(id) } }
+                if let id = await waiting.next() { group.addTask { try await customer(id) } }
             }
             while let customer = try await group.next() {
-                if let id = waiting.next() { group.addTask { try await self.customer(id) } }
+                if let id = await waiting.next() { group.addTask { try await self.customer(id) } }
                 tally.customers += 1
                 tally.accounts[customer.id] = customer.appAccountToken
                 tally.originals[customer.id] = customer.original
@@ -64,9 +76,11 @@ struct BackfillRun: Sendable {
                 case .failure(let rejected): tally.rejected[customer.id] = rejected.reason
                 }
                 progress.done += 1
-                display.show(progress, isLast: progress.done == total)
+                display.show(progress)
             }
         }
+        progress.total = progress.done
+        if tally.customers > 0 { display.show(progress, isLast: true) }
         return tally
     }
 

@@ -84,41 +84,33 @@ struct Import: Subcommand {
                     about: OperatorAction.About(environment, bundleId), to: OperatorActionStore(connection), in: context
                 )
             }
-            var results = list.faults.map { ImportResult(line: $0.line, outcome: "invalid", reason: $0.reason) }
-            let display = ProgressDisplay()
-            var shown = ProgressLine(noun: "customers", total: list.rows.count, done: 0, elapsed: .zero)
-            var tokens: [Int: UUID] = [:]
-            var given = 0
-            for row in list.rows {
-                let mapped = try await run.outcome(of: row, isDryRun: dryRun)
-                tokens[row.line] = mapped.appAccountToken
-                var result = ImportResult(row, mapped)
-                if let account = mapped.appAccountToken, !dryRun, !row.grants.isEmpty {
-                    do { given += try await run.give(row.grants, to: account, by: performer) } catch let error
-                        as OperationError
-                    {
-                        result.fail("\(error)")
-                    } catch let error as PostgresError where error.sqlState == ErasureStore.rejectedState {
-                        result = ImportResult(row, ImportRun.Mapped(outcome: .erased))
-                        tokens[row.line] = nil
-                    }
-                }
-                results.append(result)
-                shown.done += 1
-                display.show(shown, isLast: shown.done == shown.total)
+            let faults = list.faults.map { ImportResult(line: $0.line, outcome: "invalid", reason: $0.reason) }
+            func storing(isShown: Bool) -> ImportCustomers {
+                ImportCustomers(run: run, rows: list.rows, performer: performer, isDryRun: dryRun, isShown: isShown)
             }
-            var summary = ImportSummary(dryRun: dryRun, contents, results)
-            summary.grantsGiven = given
-            if dryRun {
+            var summary: ImportSummary
+            var results: [ImportResult]
+            if let kafka {
+                let fetch = try ImportFetch(
+                    run: run, client: client, producer: Producer(kafka, logger: .silent), seal: RecordSeal(context),
+                    journal: BackfillJournal(
+                        at: customers.progressFile, of: "\(bundleId) \(client.environment.rawValue)"),
+                    parallel: customers.parallel, context: context)
+                // Each answer of Apple's is shown; where an earlier run has them all, each customer.
+                let (stored, fetched) = try await fetch.run(
+                    storing(
+                        isShown: list.rows.flatMap(\.originalTransactionIds).allSatisfy(fetch.journal.done.contains)))
+                results = faults + stored.results.map { $0.joined(fetched) }
+                summary = ImportSummary(dryRun: dryRun, contents, results)
+                (summary.grantsGiven, summary.purchases) = (stored.grants, fetched.purchases)
+                (summary.fetchedBefore, summary.signedObjects) = (fetched.fetchedBefore, fetched.signedObjects)
+            } else {
+                results = faults + (try await storing(isShown: true).store()).results
+                summary = ImportSummary(dryRun: dryRun, contents, results)
                 let ids = Set(list.rows.flatMap(\.originalTransactionIds)).sorted()
                 var asked = ImportSample()
                 await asked.ask(client, about: ImportSample.selection(of: ids, sample))
                 summary.sample = asked
-            }
-            if let kafka {
-                let rows = list.rows.filter { tokens[$0.line] != nil }
-                let fetched = try await fetch(rows, tokens, run, client, kafka, in: context, &summary)
-                results = results.map { $0.joined(fetched) }
             }
             summary.count(results)
             try write(results)
@@ -130,55 +122,6 @@ struct Import: Subcommand {
             context.print(summary.sentence)
         }
         if !summary.isWhole, !dryRun { throw Exit.failed.code }
-    }
-
-    /// - Parameter tokens: of the customers, by line.
-    private func fetch(
-        _ rows: [ImportList.Row], _ tokens: [Int: UUID], _ importing: ImportRun, _ client: AppStoreServerAPI,
-        _ kafka: KafkaConfiguration, in context: CommandContext, _ summary: inout ImportSummary
-    ) async throws -> ImportFetched {
-        let journal = try BackfillJournal(
-            at: customers.progressFile, of: "\(client.app.bundleId) \(client.environment.rawValue)")
-        // One purchase brings the customer's whole history, of which the others are a part: but a row may be wrong.
-        let ids = Array(Set(rows.flatMap(\.originalTransactionIds))).sorted()
-        let left = ids.filter { !journal.done.contains($0) }
-        summary.purchases = ids.count
-        summary.fetchedBefore = ids.count - left.count
-        let producer = try Producer(kafka, logger: .silent)
-        var accounts: [String: [UUID]] = [:]
-        for row in rows {
-            guard let account = tokens[row.line] else { continue }
-            for id in row.originalTransactionIds { accounts[id, default: []].append(account) }
-        }
-        let run = BackfillRun(
-            client: client, producer: producer, seal: try RecordSeal(context), journal: journal,
-            parallel: customers.parallel, now: context.now
-        ) { [accounts] id, original in try await importing.claim(original, for: accounts[id] ?? []) }
-        let counts: BackfillRun.Counts
-        do {
-            counts = try await SignalHandler.cancellingOnSignal { try await run.run(left, of: ids.count) }
-        } catch let interruption as Interrupted {
-            context.warn("Progress is saved; run the same command to continue.")
-            throw interruption
-        }
-        await producer.close(deadline: .seconds(5))
-        summary.signedObjects = counts.signedObjects
-        var fetched = ImportFetched()
-        for row in rows {
-            var withheld: Set<String> = []
-            for id in row.originalTransactionIds {
-                if let reason = counts.rejected[id] { fetched.failures[row.line] = "\(id): \(reason)" }
-                if let named = counts.accounts[id], named != tokens[row.line] {
-                    withheld.insert(counts.originals[id] ?? id)
-                }
-            }
-            let originals = row.originalTransactionIds.compactMap { counts.originals[$0] }
-            if !originals.isEmpty {
-                withheld.formUnion(try await importing.withheld(originals, from: tokens[row.line]))
-            }
-            if !withheld.isEmpty { fetched.withheld[row.line] = withheld.sorted() }
-        }
-        return fetched
     }
 
     private func write(_ results: [ImportResult]) throws {

@@ -59,6 +59,12 @@ struct ImportFetched: Sendable {
     var failures: [Int: String] = [:]
     /// The purchases for which Apple names another account.
     var withheld: [Int: [String]] = [:]
+    /// Number of purchases of stored customers.
+    var purchases = 0
+    /// Of those, fetched by an earlier run.
+    var fetchedBefore = 0
+    /// Sent to the pipeline.
+    var signedObjects = 0
 }
 
 /// The result of an import, or of its dry run.

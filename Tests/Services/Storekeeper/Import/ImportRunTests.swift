@@ -46,6 +46,30 @@ import Testing
         }
     }
 
+    @Test func `Apple can be asked about a purchase when each row that names it is stored`() async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            let rows = [
+                ImportList.Row(line: 1, customerId: "user-1", originalTransactionIds: ["1001"]),
+                ImportList.Row(line: 2, customerId: "user-2", originalTransactionIds: ["1001", "1002"]),
+                // The customer has another token.
+                ImportList.Row(
+                    line: 3, customerId: "user-1", appAccountToken: UUID(), originalTransactionIds: ["1003"]),
+            ]
+            let customers = ImportCustomers(
+                run: Self.run(connection), rows: rows,
+                performer: try Performer("olga", reason: nil, at: CommandOutcome.now), isDryRun: false, isShown: false)
+            var settled: [String: [UUID]] = [:]
+            let stored = try await customers.store { id, accounts in
+                #expect(settled[id] == nil)
+                settled[id] = accounts
+            }
+            let (first, second) = (try #require(stored.tokens[1]), try #require(stored.tokens[2]))
+            #expect(settled == ["1001": [first, second], "1002": [second]])
+            #expect(stored.results.map(\.outcome) == ["created", "otherAccount", "conflict"], "\(stored.results)")
+        }
+    }
+
     @Test func `Access by hand is given once, and not again after it was revoked`() async throws {
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
