@@ -160,7 +160,7 @@ actor Sender: Service {
             }
             count(attempt)
         }
-        // What waits behind it is due now.
+        // Deliveries behind these are due now.
         isWoken = true
         for (id, health) in report.health { known[id]?.health = health }
         for id in report.activated where known[id]?.endpoint.state == .testing {
@@ -316,8 +316,8 @@ actor Sender: Service {
             let (outcome, answer) = await connection.send(bytes, headers: headers, now: now())
             var attempt = draft
             (attempt.outcome, attempt.at) = (outcome, at)
-            // What succeeds is stored without the answer. A receiver may send back what it got, and what Apple signed names the account
-            // in too many ways to find all of them.
+            // A success is stored without its answer. A receiver may send back what it got, and what Apple signed names the account in
+            // too many ways to find all of them.
             let isKept = delivery.map { $0.message != nil && outcome.fault != nil } ?? true
             if isKept { attempt.answer = AnswerExcerpt.text(answer, without: hidden) }
             attempt.milliseconds = Int32(clamping: Int64(began.duration(to: .now) / .milliseconds(1)))

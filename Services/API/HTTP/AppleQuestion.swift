@@ -37,7 +37,7 @@ enum AppleQuestion {
         } catch APIError.rejected(let rejection) where rejection.isNotFound {
             throw Failure(reason: "unknown-transaction", detail: "Apple does not know it in this environment")
         } catch APIError.rejected(let rejection) where !rejection.isRetryable {
-            // What is to be done about it is in its words; Apple would answer the same later.
+            // Its words say what to do; Apple would answer the same later.
             throw Failure(reason: "apple-refused", detail: "\(rejection)")
         } catch let error as APIError {
             throw Failure(reason: "apple-unavailable", detail: "\(error); send it again later")

@@ -7,10 +7,10 @@ import struct Foundation.UUID
 
 /// The customers of a file, stored one after the other.
 struct ImportCustomers: Sendable {
-    /// What became of them.
+    /// The result of each row, and what was given.
     struct Stored: Sendable {
         var results: [ImportResult] = []
-        /// Of the customers that are stored, by line.
+        /// The tokens of the customers that are stored, by line.
         var tokens: [Int: UUID] = [:]
         /// Number of grants that are new.
         var grants = 0

@@ -84,7 +84,7 @@ struct ImportFetch: Sendable {
         return (stored, fetched)
     }
 
-    /// What Apple's answers said about rows.
+    /// Reads Apple's answers, row by row.
     private func found(
         _ rows: [ImportList.Row], _ tokens: [Int: UUID], _ counts: BackfillRun.Counts
     ) async throws -> ImportFetched {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Contracts
 
-/// Of which app and days the figures are.
+/// The app and the days of figures.
 struct InsightDaysOptions: ParsableArguments {
     @Option(help: "Bundle id of the app (default: all apps).")
     var app: String?

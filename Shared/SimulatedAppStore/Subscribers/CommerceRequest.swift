@@ -10,7 +10,7 @@ enum CommerceRequest: Sendable {
 
     /// Another name, description or SKU.
     struct Naming: Sendable {
-        /// Of the item; nil: it is about the whole.
+        /// The item's; nil: it is about the whole.
         var sku: String?
         var newSKU: String?
         var name: String?

@@ -3,7 +3,7 @@ import Contracts
 import Operations
 import StrictJSON
 
-/// What a record has as its receipt.
+/// The receipt of a record.
 enum StoredReceipt {
     /// A receipt as an app sends it.
     case contents(UncheckedReceipt)
