@@ -85,9 +85,7 @@ struct Import: Subcommand {
                 )
             }
             let faults = list.faults.map { ImportResult(line: $0.line, outcome: "invalid", reason: $0.reason) }
-            func storing(isShown: Bool) -> ImportCustomers {
-                ImportCustomers(run: run, rows: list.rows, performer: performer, isDryRun: dryRun, isShown: isShown)
-            }
+            let storing = ImportCustomers(run: run, rows: list.rows, performer: performer, isDryRun: dryRun)
             var summary: ImportSummary
             var results: [ImportResult]
             if let kafka {
@@ -96,16 +94,13 @@ struct Import: Subcommand {
                     journal: BackfillJournal(
                         at: customers.progressFile, of: "\(bundleId) \(client.environment.rawValue)"),
                     parallel: customers.parallel, context: context)
-                // Each answer of Apple's is shown; where an earlier run has them all, each customer.
-                let (stored, fetched) = try await fetch.run(
-                    storing(
-                        isShown: list.rows.flatMap(\.originalTransactionIds).allSatisfy(fetch.journal.done.contains)))
+                let (stored, fetched) = try await fetch.run(storing)
                 results = faults + stored.results.map { $0.joined(fetched) }
                 summary = ImportSummary(dryRun: dryRun, contents, results)
                 (summary.grantsGiven, summary.purchases) = (stored.grants, fetched.purchases)
                 (summary.fetchedBefore, summary.signedObjects) = (fetched.fetchedBefore, fetched.signedObjects)
             } else {
-                results = faults + (try await storing(isShown: true).store()).results
+                results = faults + (try await storing.store()).results
                 summary = ImportSummary(dryRun: dryRun, contents, results)
                 let ids = Set(list.rows.flatMap(\.originalTransactionIds)).sorted()
                 var asked = ImportSample()

@@ -20,13 +20,15 @@ struct ImportCustomers: Sendable {
     let rows: [ImportList.Row]
     let performer: Performer
     let isDryRun: Bool
-    /// Whether the progress is shown: not where Apple is asked meanwhile, whose answers take longer.
-    let isShown: Bool
 
     /// Stores them, in the order of the file.
-    /// - Parameter settled: is called with a purchase when each row that names it is stored, and with the accounts of those rows; not
-    ///   with one that no stored row names.
-    func store(_ settled: (_ id: String, _ accounts: [UUID]) -> Void = { _, _ in }) async throws -> Stored {
+    /// - Parameters:
+    ///   - isShown: whether the progress is shown: not where Apple is asked meanwhile, whose answers take longer.
+    ///   - settled: is called with a purchase when each row that names it is stored, and with the accounts of those rows; not with one
+    ///     that no stored row names.
+    func store(
+        isShown: Bool = true, _ settled: (_ id: String, _ accounts: [UUID]) -> Void = { _, _ in }
+    ) async throws -> Stored {
         var stored = Stored()
         var left: [String: (rows: Int, accounts: [UUID])] = [:]
         for row in rows { for id in row.originalTransactionIds { left[id, default: (0, [])].rows += 1 } }

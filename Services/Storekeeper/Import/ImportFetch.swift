@@ -36,6 +36,7 @@ struct ImportFetch: Sendable {
     /// - Throws: `Interrupted` after a signal; the progress is saved.
     func run(_ customers: ImportCustomers) async throws -> (ImportCustomers.Stored, ImportFetched) {
         let ids = Set(customers.rows.flatMap(\.originalTransactionIds))
+        let doneBefore = ids.count { journal.done.contains($0) }
         let (settled, settle) = AsyncStream<String>.makeStream()
         let accounts = Accounts()
         let backfill = BackfillRun(
@@ -51,7 +52,8 @@ struct ImportFetch: Sendable {
                     group.addTask {
                         defer { settle.finish() }
                         return .stored(
-                            try await customers.store { id, named in
+                            // Where an earlier run has all of Apple's answers, the customers are shown.
+                            try await customers.store(isShown: doneBefore == ids.count) { id, named in
                                 accounts.set(named, of: id)
                                 if !journal.done.contains(id) { settle.yield(id) }
                             })
@@ -59,7 +61,7 @@ struct ImportFetch: Sendable {
                     group.addTask {
                         .fetched(
                             try await backfill.run(
-                                settled, of: ids.count, doneBefore: ids.count { journal.done.contains($0) }))
+                                settled, of: ids.count, doneBefore: doneBefore))
                     }
                     var parts = (ImportCustomers.Stored(), BackfillRun.Counts())
                     for try await part in group {

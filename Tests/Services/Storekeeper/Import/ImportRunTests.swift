@@ -58,7 +58,7 @@ import Testing
             ]
             let customers = ImportCustomers(
                 run: Self.run(connection), rows: rows,
-                performer: try Performer("olga", reason: nil, at: CommandOutcome.now), isDryRun: false, isShown: false)
+                performer: try Performer("olga", reason: nil, at: CommandOutcome.now), isDryRun: false)
             var settled: [String: [UUID]] = [:]
             let stored = try await customers.store { id, accounts in
                 #expect(settled[id] == nil)
