@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Glibc
 import NIOCore
 import NIOSSL
+import Synchronization
 import WebhookDelivery
 
 import struct Foundation.Date
@@ -43,6 +44,7 @@ actor EndpointConnection {
     private let url: Result<WebhookURL, Refused>
     private let settings: ConnectionSettings
     private let resolver: any Resolver
+    private let readings = TimedReadings()
     private var bound: BoundClient?
     private var checkedAt: ContinuousClock.Instant?
     /// Counts failures to connect, so that another of several addresses is tried.
@@ -78,7 +80,7 @@ actor EndpointConnection {
         for (name, value) in headers { request.headers.add(name: name, value: value) }
         request.body = .bytes(body)
         do {
-            let answer = try await Self.exchange(request, over: bound.client, until: deadline)
+            let answer = try await exchange(request, over: bound.client, until: deadline)
             return (AttemptOutcome(status: answer.status, retryAfter: answer.retryAfter, now: now), answer.body)
         } catch {
             forget(bound)
@@ -166,6 +168,8 @@ actor EndpointConnection {
         configuration.redirectConfiguration = .disallow
         configuration.httpVersion = .http1Only
         configuration.decompression = .disabled
+        // Receivers are others' servers: they get no trace of ours.
+        configuration.tracing.tracer = nil
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Places.most
         configuration.connectionPool.idleTimeout = .seconds(30)
@@ -185,7 +189,7 @@ actor EndpointConnection {
     }
 
     /// The head decides; of the body the beginning is read, as far as it comes in time.
-    private static func exchange(
+    private nonisolated func exchange(
         _ request: HTTPClientRequest, over client: HTTPClient, until deadline: NIODeadline
     ) async throws -> Answer {
         let response = try await client.execute(request, deadline: deadline)
@@ -195,7 +199,7 @@ actor EndpointConnection {
         return answer
     }
 
-    private static func beginning(
+    private nonisolated func beginning(
         of body: HTTPClientResponse.Body, until deadline: NIODeadline, on loop: any EventLoop
     ) async -> [UInt8] {
         let reading = Task {
@@ -211,8 +215,8 @@ actor EndpointConnection {
             }
             return bytes
         }
-        let timer = loop.scheduleTask(deadline: deadline) { reading.cancel() }
-        defer { timer.cancel() }
+        let number = readings.add(reading, until: deadline, on: loop)
+        defer { readings.remove(number) }
         return await reading.value
     }
 
@@ -227,6 +231,48 @@ actor EndpointConnection {
         case let error as NIOSSLError: "no TLS connection: \(error)"
         case let error as IOError: "no connection: \(String(cString: strerror(error.errnoCode)))"
         default: "no answer: \(error)"
+        }
+    }
+}
+
+/// Answers of one receiver that are being read, each with its end, which are in the order of their requests. They share a timer:
+/// almost all end long before, and a timer for each would wake an event loop twice for a request.
+private final class TimedReadings: Sendable {
+    private struct State {
+        var next = 0
+        var readings: [Int: (task: Task<[UInt8], Never>, deadline: NIODeadline)] = [:]
+        var isTimed = false
+    }
+
+    private let state = Mutex(State())
+
+    /// - Returns: the number for ``remove(_:)``.
+    func add(_ task: Task<[UInt8], Never>, until deadline: NIODeadline, on loop: any EventLoop) -> Int {
+        let (number, isFirst) = state.withLock { state in
+            let isFirst = !state.isTimed
+            state.isTimed = true
+            state.next += 1
+            state.readings[state.next] = (task, deadline)
+            return (state.next, isFirst)
+        }
+        if isFirst { time(until: deadline, on: loop) }
+        return number
+    }
+
+    func remove(_ number: Int) { state.withLock { $0.readings[number] = nil } }
+
+    private func time(until deadline: NIODeadline, on loop: any EventLoop) {
+        loop.scheduleTask(deadline: deadline) { [self] in
+            let now = NIODeadline.now()
+            let (ended, next) = state.withLock { state in
+                let ended = state.readings.values.filter { $0.deadline <= now }.map(\.task)
+                state.readings = state.readings.filter { $0.value.deadline > now }
+                let next = state.readings.values.map(\.deadline).min()
+                state.isTimed = next != nil
+                return (ended, next)
+            }
+            for task in ended { task.cancel() }
+            if let next { time(until: next, on: loop) }
         }
     }
 }

@@ -29,6 +29,8 @@ actor Sender: Service {
 
     private var known: [UUID: WebhookEndpointStore.Entry] = [:]
     private var connections: [UUID: EndpointConnection] = [:]
+    private var measures: [UUID: EndpointMeasures] = [:]
+    private let changeToWebhook = Metric.changeToWebhook.timer()
     private var places: Places
     private var finished: [WebhookAttempt] = []
     private var empty: [WebhookQueueStore.Claim] = []
@@ -130,6 +132,7 @@ actor Sender: Service {
         let entries = try await endpoints.all()
         known = Dictionary(uniqueKeysWithValues: entries.map { ($0.endpoint.id, $0) })
         places.keep(Set(known.keys))
+        measures = measures.filter { known[$0.key] != nil }
         for (id, connection) in connections where known[id] == nil {
             connections[id] = nil
             await connection.close()
@@ -191,12 +194,17 @@ actor Sender: Service {
             case .erased, .unreadable: nil
             }
         guard let outcome else { return }
-        Metric.webhookRequests.counter(name(attempt.endpoint), outcome).increment()
-        Metric.webhookPlaces.gauge(name(attempt.endpoint)).record(places.used(by: attempt.endpoint))
+        let measures = measures(of: attempt.endpoint)
+        if outcome == "delivered" {
+            measures.delivered.increment()
+        } else {
+            Metric.webhookRequests.counter(measures.name, outcome).increment()
+        }
+        measures.places.record(places.used(by: attempt.endpoint))
         guard case .delivery(let claim) = attempt.subject, let delivery = claim.delivery, delivery.replay == 0,
             case .delivered = attempt.outcome, let message = delivery.message
         else { return }
-        Metric.changeToWebhook.timer().recordSeconds(now().timeIntervalSince(message.appliedAt))
+        changeToWebhook.recordSeconds(now().timeIntervalSince(message.appliedAt))
     }
 
     // MARK: What is sent
@@ -205,7 +213,7 @@ actor Sender: Service {
         let moment = now()
         var (tests, notices) = ([UUID](), [UUID]())
         var (probes, open) = ([UUID](), [(id: UUID, isFailing: Bool)]())
-        for (id, entry) in known.sorted(by: { $0.key.uuidString < $1.key.uuidString }) {
+        for (id, entry) in known.sorted(by: { $0.key < $1.key }) {
             let health = entry.health
             // One that answers may be busy for hours: its test and its notice wait for no quiet moment.
             let isFree = places.used(by: id) == 0 || entry.endpoint.state == .active && !health.isFailing
@@ -296,22 +304,18 @@ actor Sender: Service {
         if delivery == nil { asked.insert(endpoint) }
         guard let entry = known[endpoint] else { return end(draft) }
         // Also here: at the end of a request that a receiver held for long, its place is free again.
-        Metric.webhookPlaces.gauge(name(endpoint)).record(places.used(by: endpoint))
+        measures(of: endpoint).places.record(places.used(by: endpoint))
         let connection =
             connections[endpoint] ?? EndpointConnection(to: entry.endpoint.url, settings, resolver: resolver)
         connections[endpoint] = connection
         Task { [secrets, now] in
             let (at, began, bytes) = (now(), ContinuousClock.now, body())
             var headers = secrets.headers(of: bytes, id: id, for: entry.endpoint, at: at)
-            var hidden = headers.filter { $0.name == "webhook-signature" }.map(\.value)
             headers.append(("content-type", "application/json"))
             headers.append(("user-agent", "Storekeeper/\(BuildInformation.version)"))
             if let delivery {
                 if delivery.replay > 0 { headers.append(("storekeeper-replay", "true")) }
-                if let message = delivery.message {
-                    headers.append(("storekeeper-cursor", String(delivery.sequence)))
-                    if let account = message.appAccountToken { hidden.append(account) }
-                }
+                if delivery.message != nil { headers.append(("storekeeper-cursor", String(delivery.sequence))) }
             }
             let (outcome, answer) = await connection.send(bytes, headers: headers, now: now())
             var attempt = draft
@@ -319,7 +323,11 @@ actor Sender: Service {
             // A success is stored without its answer. A receiver may send back what it got, and what Apple signed names the account in
             // too many ways to find all of them.
             let isKept = delivery.map { $0.message != nil && outcome.fault != nil } ?? true
-            if isKept { attempt.answer = AnswerExcerpt.text(answer, without: hidden) }
+            if isKept {
+                let signatures = headers.filter { $0.name == "webhook-signature" }.map(\.value)
+                let account = delivery?.message?.appAccountToken
+                attempt.answer = AnswerExcerpt.text(answer, without: signatures + [account].compactMap { $0 })
+            }
             attempt.milliseconds = Int32(clamping: Int64(began.duration(to: .now) / .milliseconds(1)))
             end(attempt)
         }
@@ -330,13 +338,33 @@ actor Sender: Service {
         // The place of one that failed is free once that is stored, and so known to decide what its endpoint gets next.
         if attempt.outcome.fault == nil {
             places.release(of: attempt.endpoint, hasSucceeded: true)
-            Metric.webhookPlaces.gauge(name(attempt.endpoint)).record(places.used(by: attempt.endpoint))
+            measures(of: attempt.endpoint).places.record(places.used(by: attempt.endpoint))
         }
         if case .delivery = attempt.subject {} else { asked.remove(attempt.endpoint) }
         finished.append(attempt)
         wake()
     }
 
-    /// The name of an endpoint in metrics and logs.
+    /// What each request to an endpoint counts in, looked up once.
+    private struct EndpointMeasures {
+        let name: String
+        let delivered: Counter
+        let places: Gauge
+
+        init(of name: String) {
+            self.name = name
+            delivered = Metric.webhookRequests.counter(name, "delivered")
+            places = Metric.webhookPlaces.gauge(name)
+        }
+    }
+
+    private func measures(of endpoint: UUID) -> EndpointMeasures {
+        if let known = measures[endpoint] { return known }
+        let made = EndpointMeasures(of: name(endpoint))
+        measures[endpoint] = made
+        return made
+    }
+
+    /// The name of an endpoint, or a notification, in metrics and logs.
     private func name(_ id: UUID) -> String { id.uuidString.lowercased() }
 }

@@ -133,7 +133,7 @@ struct SettlementPlan {
     }
 
     private func writingHealth() -> Command {
-        let rows = health.sorted { $0.key.uuidString < $1.key.uuidString }
+        let rows = health.sorted { $0.key < $1.key }
         return Command(
             WebhookSettlement.writeHealth, rows.map(\.key), rows.map(\.value.failures), rows.map(\.value.failingSince),
             rows.map(\.value.nextProbeAt), rows.map(\.value.pausedUntil), rows.map(\.value.testRequestedAt),

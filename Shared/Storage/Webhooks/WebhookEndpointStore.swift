@@ -292,7 +292,7 @@ package struct WebhookEndpointStore: Sendable {
                     select timeline_id, notification_uuid
                     from webhook_delivery
                     where webhook_delivery.endpoint = webhook_queue.endpoint and state = 'waiting'
-                        and day >= min(webhook_queue.since)
+                        and day between min(webhook_queue.since) and max(webhook_queue.until)
                     order by timeline_id
                     limit 1
                 ) as first

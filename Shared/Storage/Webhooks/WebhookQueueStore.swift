@@ -114,7 +114,7 @@ package struct WebhookQueueStore: Sendable {
     package func claim(
         _ places: [UUID: Int], probes: Set<UUID>, lease: UUID, at now: Date
     ) async throws -> [Claim] {
-        let places = places.filter { $0.value > 0 }.sorted { $0.key.uuidString < $1.key.uuidString }
+        let places = places.filter { $0.value > 0 }.sorted { $0.key < $1.key }
         guard !places.isEmpty else { return [] }
         let end = now.addingTimeInterval(Self.leaseSeconds)
         let rows = try await repeating {
@@ -326,8 +326,8 @@ package struct WebhookQueueStore: Sendable {
 
     /// Puts the rows of `added` into the queue; `$2` is the time.
     static let queueing = """
-        insert into webhook_queue (next_attempt_at, lane, endpoint, since, original_transaction_id)
-        select $2::timestamptz, lane, endpoint, min(day), original_transaction_id
+        insert into webhook_queue (next_attempt_at, lane, endpoint, since, until, original_transaction_id)
+        select $2::timestamptz, lane, endpoint, min(day), max(day), original_transaction_id
         from (
             select added.endpoint, added.day, added.original_transaction_id,
                 case when endpoint.is_ordered and added.original_transaction_id <> '' then 0 else added.timeline_id end as lane
@@ -337,7 +337,7 @@ package struct WebhookQueueStore: Sendable {
         group by endpoint, original_transaction_id, lane
         order by endpoint, original_transaction_id, lane
         on conflict (endpoint, original_transaction_id, lane) do update
-        set since = least(webhook_queue.since, excluded.since)
+        set since = least(webhook_queue.since, excluded.since), until = greatest(webhook_queue.until, excluded.until)
         """
 
     /// By the places of the rows, because the planner knows nothing of how few there are.
@@ -380,7 +380,7 @@ package struct WebhookQueueStore: Sendable {
                     from webhook_delivery
                     where webhook_delivery.endpoint = webhook_queue.endpoint
                         and webhook_delivery.original_transaction_id = webhook_queue.original_transaction_id
-                        and state = 'waiting' and day >= webhook_queue.since
+                        and state = 'waiting' and day between webhook_queue.since and webhook_queue.until
                         and (webhook_queue.lane = 0 or timeline_id = webhook_queue.lane)
                     order by timeline_id, replay
                     limit 1

@@ -106,7 +106,8 @@ package struct WebhookSettlement: Sendable {
     /// Postgres crashes earlier, the request is repeated when its lease has ended.
     private static let withoutFlush = Statement(unsafeSQL: "set local synchronous_commit = off")
 
-    /// Also of places whose lease has passed to another sender: they are left alone later.
+    /// Places whose lease has passed to another sender are left alone, here and later. Leases are compared in a way that no index serves:
+    /// all places of a batch share a few, and are found by their keys.
     private static let lock = Statement(
         "webhook-settle-lock",
         """
@@ -115,7 +116,7 @@ package struct WebhookSettlement: Sendable {
         join unnest($1::uuid[], $2::text[], $3::bigint[], $4::uuid[])
             as given (endpoint, original_transaction_id, lane, lease)
             using (endpoint, original_transaction_id, lane)
-        where webhook_queue.lease = given.lease
+        where webhook_queue.lease is not distinct from given.lease
         order by webhook_queue.endpoint, webhook_queue.original_transaction_id, webhook_queue.lane
         for update of webhook_queue
         """)
@@ -242,7 +243,7 @@ package struct WebhookSettlement: Sendable {
             as given (endpoint, original_transaction_id, lane, lease, next_attempt_at)
         where webhook_queue.endpoint = given.endpoint
             and webhook_queue.original_transaction_id = given.original_transaction_id
-            and webhook_queue.lane = given.lane and webhook_queue.lease = given.lease
+            and webhook_queue.lane = given.lane and webhook_queue.lease is not distinct from given.lease
         """)
 
     /// Removes places where nothing waits any more. Their rows are locked, so nothing can be enqueued there meanwhile.
@@ -254,13 +255,14 @@ package struct WebhookSettlement: Sendable {
             as given (endpoint, original_transaction_id, lane, lease)
         where webhook_queue.endpoint = given.endpoint
             and webhook_queue.original_transaction_id = given.original_transaction_id
-            and webhook_queue.lane = given.lane and webhook_queue.lease = given.lease
+            and webhook_queue.lane = given.lane and webhook_queue.lease is not distinct from given.lease
             and not exists (
                 select
                 from webhook_delivery
                 where webhook_delivery.endpoint = webhook_queue.endpoint
                     and webhook_delivery.original_transaction_id = webhook_queue.original_transaction_id
-                    and webhook_delivery.state = 'waiting' and webhook_delivery.day >= webhook_queue.since
+                    and webhook_delivery.state = 'waiting'
+                    and webhook_delivery.day between webhook_queue.since and webhook_queue.until
                     and (webhook_queue.lane = 0 or webhook_delivery.timeline_id = webhook_queue.lane))
         """)
 }

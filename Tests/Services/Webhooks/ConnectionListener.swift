@@ -3,7 +3,7 @@ import NIOPosix
 import Synchronization
 
 /// Takes connections at an address of this machine and counts them, whatever comes over them: one that begins with TLS becomes no
-/// request that a receiver of HTTP sees. Answers the first bytes with 204.
+/// request that a receiver of HTTP sees. Answers the first bytes with 204, or as told.
 final class ConnectionListener: Sendable {
     private final class Handler: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
@@ -22,17 +22,22 @@ final class ConnectionListener: Sendable {
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             guard !hasAnswered else { return }
             hasAnswered = true
-            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: "HTTP/1.1 204 No Content\r\n\r\n")), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: listener.answer)), promise: nil)
         }
     }
 
     private let peers = Mutex<[Int]>([])
+    private let answer: String
+
+    private init(answering answer: String) { self.answer = answer }
 
     /// Listens at any port while the body runs.
+    /// - Parameter answer: the bytes of the answer.
     static func listening(
-        at host: String, _ body: (ConnectionListener, _ port: Int) async throws -> Void
+        at host: String, answering answer: String = "HTTP/1.1 204 No Content\r\n\r\n",
+        _ body: (ConnectionListener, _ port: Int) async throws -> Void
     ) async throws {
-        let listener = ConnectionListener()
+        let listener = ConnectionListener(answering: answer)
         // On one loop, which takes connections in the order in which they were made.
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton.next())
             .childChannelInitializer { channel in

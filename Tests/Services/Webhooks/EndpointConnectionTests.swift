@@ -111,6 +111,27 @@ struct LateResolver: Resolver {
         }
     }
 
+    @Test(.hangLimit) func `An answer that begins and does not end counts by its head, and what came of it is kept`() async throws {
+        var settings = Self.development
+        settings.timeout = .milliseconds(50)
+        let hurried = settings
+        let half = "HTTP/1.1 500 Internal Server Error\r\ncontent-length: 100\r\n\r\nhalf"
+        try await ConnectionListener.listening(at: "127.0.0.1", answering: half) { _, port in
+            let connection = EndpointConnection(
+                to: "http://127.0.0.1:\(port)/", hurried, resolver: TableResolver(["127.0.0.1"]))
+            // Also behind the first one's end.
+            for _ in 0..<2 {
+                async let first = connection.send([], headers: [], now: Self.now)
+                async let second = connection.send([], headers: [], now: Self.now)
+                for answer in await [first, second] {
+                    #expect(answer.outcome.status == 500)
+                    #expect(String(decoding: answer.answer, as: UTF8.self) == "half")
+                }
+            }
+            await connection.close()
+        }
+    }
+
     @Test func `No connection is made to an address that is not allowed, however it is written or named`() async throws
     {
         #expect(Set(ForbiddenAddresses.answers).count >= 200 && Set(ForbiddenAddresses.hosts).count >= 60)

@@ -42,6 +42,7 @@ create table webhook_queue (
     endpoint uuid not null,
     lease uuid, -- of the sender; null where none sends
     since date not null, -- no delivery that waits has an earlier day
+    until date not null, -- and none a later one: so that few partitions are read
     original_transaction_id text not null,
     primary key (endpoint, original_transaction_id, lane)
 ) with (fillfactor = 70);
@@ -215,7 +216,7 @@ begin atomic
     join webhook_endpoint endpoint on endpoint.id = queue.endpoint and endpoint.kind = 'apple'
     join webhook_delivery delivery on delivery.endpoint = queue.endpoint
         and delivery.original_transaction_id = queue.original_transaction_id and delivery.state = 'waiting'
-        and delivery.day >= queue.since and (queue.lane = 0 or delivery.timeline_id = queue.lane)
+        and delivery.day between queue.since and queue.until and (queue.lane = 0 or delivery.timeline_id = queue.lane)
         and delivery.notification_uuid = any (given)
     join notification known on known.notification_uuid = delivery.notification_uuid
         and known.environment = endpoint.environment

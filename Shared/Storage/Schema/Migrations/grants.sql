@@ -212,7 +212,7 @@ begin
             -- Tests and replays that backends ask for.
             ('storekeeper_api', 'update (test_requested_at, next_probe_at)', array['webhook_health']),
             ('storekeeper_api', 'insert', array['webhook_delivery']),
-            ('storekeeper_api', 'insert, update (since)', array['webhook_queue']),
+            ('storekeeper_api', 'insert, update (since, until)', array['webhook_queue']),
             -- Refund requests: the scheduler decides and sends; people and backends answer by hand and wake the scheduler.
             ('storekeeper_scheduler', 'update (next_at)', array['refund_request']),
             ('storekeeper_scheduler', 'insert, update (attempts, sent_at, failed_at, failed_with)', array['refund_answer']),
@@ -226,7 +226,7 @@ begin
             ('storekeeper_console',
                 'update (failures, failing_since, paused_until, disabled_at, disabled_because, next_probe_at, test_requested_at)',
                 array['webhook_health']),
-            ('storekeeper_console', 'insert, update (next_attempt_at, since), delete', array['webhook_queue']),
+            ('storekeeper_console', 'insert, update (next_attempt_at, since, until), delete', array['webhook_queue']),
             ('storekeeper_console', 'insert, update (state, finished_at)', array['webhook_delivery']),
             ('storekeeper_operator', 'update (next_at)', array['refund_request']),
             ('storekeeper_operator', 'insert', array['refund_answer', 'refund_policy', 'offer_rule']),
