@@ -71,8 +71,17 @@ extension TransactionFacts {
             additionalTransactionReason: transaction.additionalTransactionReason?.rawValue.filled,
             revokedSeatQuantity: transaction.revokedSeatQuantity.map { Int(clamping: $0) },
             multiSeatInfo: transaction.multiSeatInfo?.text, revocationPercentage: transaction.refundedShare,
-            storefront: transaction.storefront, offerPeriod: transaction.offerPeriod,
-            billingPlanType: transaction.billingPlanType?.rawValue, commitmentInfo: transaction.commitmentInfo?.text)
+            itemRefunds: Self.dated(transaction.itemRefunds), storefront: transaction.storefront,
+            offerPeriod: transaction.offerPeriod, billingPlanType: transaction.billingPlanType?.rawValue,
+            commitmentInfo: transaction.commitmentInfo?.text)
+    }
+
+    /// All or none, because their sum is what was refunded.
+    private static func dated(_ refunds: [AdvancedCommerceInfo.Refund]) -> [ItemRefund] {
+        let dated = refunds.compactMap { refund in
+            refund.refundDate.flatMap { date in refund.refundAmount.map { ItemRefund(date: date, amount: $0) } }
+        }
+        return dated.count == refunds.count ? dated : []
     }
 }
 

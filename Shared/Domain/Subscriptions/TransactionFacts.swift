@@ -61,6 +61,8 @@ public struct TransactionFacts: Sendable, Equatable {
     /// The refunded share of the price, in thousandths of a percent. Of Advanced Commerce it sums up the refunds of the items, also
     /// while the transaction goes on.
     public var revocationPercentage: Int64?
+    /// The refunds of the items of Advanced Commerce; empty where Apple does not say of each how much and when.
+    public var itemRefunds: [ItemRefund]
     /// Three-letter country code of the storefront; some payloads have `xx_XX`.
     public var storefront: String?
     /// ISO 8601 duration of the offer.
@@ -69,6 +71,16 @@ public struct TransactionFacts: Sendable, Equatable {
     public var billingPlanType: String?
     /// Apple's `commitmentInfo`, as JSON.
     public var commitmentInfo: String?
+
+    /// A refund of an item of Advanced Commerce.
+    public struct ItemRefund: Sendable, Equatable {
+        /// When Apple refunded it.
+        public var date: Date
+        /// In thousandths of a unit of the currency.
+        public var amount: Int64
+
+        package init(date: Date, amount: Int64) { (self.date, self.amount) = (date, amount) }
+    }
 
     package init(
         transactionId: String, productId: String, productType: String, subscriptionGroupIdentifier: String? = nil,
@@ -80,8 +92,8 @@ public struct TransactionFacts: Sendable, Equatable {
         appTransactionId: String? = nil, webOrderLineItemId: String? = nil,
         previousOriginalTransactionId: String? = nil, additionalTransactionReason: String? = nil,
         revokedSeatQuantity: Int? = nil, multiSeatInfo: String? = nil, revocationPercentage: Int64? = nil,
-        storefront: String? = nil, offerPeriod: String? = nil, billingPlanType: String? = nil,
-        commitmentInfo: String? = nil
+        itemRefunds: [ItemRefund] = [], storefront: String? = nil, offerPeriod: String? = nil,
+        billingPlanType: String? = nil, commitmentInfo: String? = nil
     ) {
         self.transactionId = transactionId
         self.productId = productId
@@ -111,6 +123,7 @@ public struct TransactionFacts: Sendable, Equatable {
         self.revokedSeatQuantity = revokedSeatQuantity
         self.multiSeatInfo = multiSeatInfo
         self.revocationPercentage = revocationPercentage
+        self.itemRefunds = itemRefunds
         self.storefront = storefront
         self.offerPeriod = offerPeriod
         self.billingPlanType = billingPlanType

@@ -39,6 +39,10 @@ extension TransactionFacts {
             Column("billing_plan_type", \.billingPlanType),
             Column(json: "commitment_info", \.commitmentInfo),
             Column(json: "multi_seat_info", \.multiSeatInfo),
+            Column(
+                "item_refunds", as: JSONText.self,
+                get: { $0.itemRefunds.isEmpty ? nil : JSONText(itemRefunds: $0.itemRefunds) },
+                set: { $0.itemRefunds = $1?.itemRefunds ?? [] }),
             Column("revoked_seat_quantity", \.revokedSeatQuantity),
         ]
     }

@@ -61,6 +61,8 @@ struct Fixtures {
             revokedSeatQuantity: version % 13 == 0 ? 2 : nil,
             multiSeatInfo: version % 3 == 0 ? "{\"seats\": \(version)}" : nil,
             revocationPercentage: version % 5 == 0 ? Int64(version) * 100 : nil,
+            itemRefunds: version % 10 == 0
+                ? [.init(date: Date(milliseconds: signedDate.milliseconds - 86_400_000), amount: Int64(version))] : [],
             storefront: version % 2 == 0 ? "DEU" : nil, offerPeriod: version % 4 == 0 ? "P1M" : nil,
             billingPlanType: version % 7 == 0 ? "MONTHLY" : nil,
             commitmentInfo: version % 7 == 0 ? "{\"months\" : 12}" : nil)

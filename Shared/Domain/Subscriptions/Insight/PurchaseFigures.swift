@@ -118,10 +118,10 @@ package struct PurchaseFigures: Sendable, Equatable {
         let paid = Self.paidService(periods, until: facts.beginning, in: environment)
         let isLoyal = paid >= BillingRules.reducedCommissionDays * BillingRules.day
         add(isLoyal ? .loyalCharge : .charge, at: facts.beginning, cell, Sum(amount: price, count: 1))
-        // Of items that were refunded while the transaction goes on, the facts have the sum and no day.
-        guard let refunded = facts.refundedMilliunits, let revoked = facts.revocationDate else { return }
-        let step = isLoyal ? 1 : 0
-        add(.refund, at: revoked, step: step, cell, Sum(amount: refunded, count: 1))
+        let (step, refunds) = (isLoyal ? 1 : 0, facts.refunds)
+        guard !refunds.isEmpty else { return }
+        for refund in refunds { add(.refund, at: refund.date, step: step, cell, Sum(amount: refund.amount, count: 1)) }
+        let refunded = refunds.reduce(0) { $0 + $1.amount }
         add(.refundOfCharge, at: facts.beginning, step: step, cell, Sum(amount: refunded, count: 1))
     }
 
@@ -201,9 +201,25 @@ extension TransactionFacts {
         guard revocationDate != nil || revocationPercentage != nil, let price = priceMilliunits, price > 0,
             revocationType != "FAMILY_REVOKE", revocationType != "ASSIGNMENT_REVOKE"
         else { return nil }
+        if revocationType == nil, !itemRefunds.isEmpty {
+            return itemRefunds.reduce(0) { $0 + min(max($1.amount, 0), price - $0) }
+        }
         guard isRefundedInPart, let share = revocationPercentage, (0...100_000).contains(share) else { return price }
         let (whole, rest) = price.quotientAndRemainder(dividingBy: 100_000)
         return whole * share + (rest * share + 50_000) / 100_000
+    }
+
+    /// The parts of ``refundedMilliunits`` with their dates: those of items, and the rest when Apple revoked the transaction. A rest without a
+    /// revocation has no date and is in none.
+    var refunds: [ItemRefund] {
+        guard var rest = refundedMilliunits else { return [] }
+        var refunds: [ItemRefund] = []
+        for item in itemRefunds.sorted(by: { $0.date < $1.date }) where item.amount > 0 && rest > 0 {
+            refunds.append(ItemRefund(date: item.date, amount: min(item.amount, rest)))
+            rest -= min(item.amount, rest)
+        }
+        if rest > 0, let revocationDate { refunds.append(ItemRefund(date: revocationDate, amount: rest)) }
+        return refunds
     }
 
     /// Whether Apple says that it refunded a share of the price. Of Advanced Commerce it signs no type.

@@ -40,6 +40,7 @@ create table transaction (
     billing_plan_type text,
     commitment_info json, -- as received
     multi_seat_info json, -- as received
+    item_refunds json, -- of Advanced Commerce: [[milliseconds since 1970, thousandths of a unit of currency]]
     primary key (environment, transaction_id)
 ) with (fillfactor = 90);
 -- Not the environment first, because a table of some hundred rows is not analyzed yet: to the planner, an index that begins with the
@@ -130,6 +131,7 @@ create table subscription (
     billing_plan_type text,
     commitment_info json,
     multi_seat_info json,
+    item_refunds json,
     auto_renew_product_id text,
     renewal_product_id text,
     renewal_currency text,

@@ -89,6 +89,21 @@ import Testing
         #expect(facts.revocationPercentage == expected)
     }
 
+    @Test func `TransactionFacts hold the refunds of items, if Apple says of each when and how much`() throws {
+        func refunds(_ items: String) throws -> [TransactionFacts.ItemRefund] {
+            try #require(TransactionFacts(Self.refunded(items), signedDate: Self.now)).itemRefunds
+        }
+        let first = #"{"refundAmount":999,"refundDate":1767225600000}"#
+        let second = #"{"refundAmount":5,"refundDate":1767225600123}"#
+        #expect(
+            try refunds(#"{"SKU":"a","refunds":[\#(first)]},{"SKU":"b"},{"SKU":"c","refunds":[\#(second)]}"#) == [
+                .init(date: Date(timeIntervalSince1970: 1_767_225_600), amount: 999),
+                .init(date: Date(timeIntervalSince1970: 1_767_225_600.123), amount: 5),
+            ])
+        #expect(try refunds(#"{"SKU":"a","refunds":[\#(first),{"refundAmount":5}]}"#).isEmpty)
+        #expect(try refunds(#"{"SKU":"a"}"#).isEmpty)
+    }
+
     @Test func `A transaction is refunded by item while it has no revocation date of its own`() {
         #expect(!Self.refunded(#"{"SKU":"a"}"#).isRefundedByItem)
         #expect(Self.refunded(#"{"SKU":"a","refunds":[{"refundAmount":999}]},{"SKU":"b"}"#).isRefundedByItem)

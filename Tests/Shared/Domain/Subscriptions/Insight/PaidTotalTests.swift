@@ -33,6 +33,11 @@ import Testing
         #expect(PaidTotal.all(of: [items, all]).map(\.refunded) == [999 + 4_995])
         all.revocationType = "FAMILY_REVOKE"
         #expect(PaidTotal.all(of: [items, all]).map(\.refunded) == [999])
+        // Their amounts are exact, where a share is rounded.
+        items.itemRefunds = [.init(date: Sample.day(3), amount: 1_001), .init(date: Sample.day(5), amount: -7)]
+        #expect(PaidTotal.all(of: [items]).map(\.refunded) == [1_001])
+        items.itemRefunds.append(.init(date: Sample.day(6), amount: .max))
+        #expect(PaidTotal.all(of: [items]).map(\.refunded) == [9_990])
     }
 
     @Test func `What is free, has no price, or is paid by another purchase is in no total`() {

@@ -55,6 +55,21 @@ import Testing
         #expect(!Self.sums([refunded], on: 12).contains { $0.contains("refund") })
     }
 
+    @Test func `Refunds of items count on their days while the transaction goes on, and the rest when it is revoked`() {
+        var items = Movements.paid("1", to: 30, signed: 12)
+        items.revocationPercentage = 20_000
+        items.itemRefunds = [.init(date: Sample.day(12), amount: 990), .init(date: Sample.day(10), amount: 1_008)]
+        let refunds: Set = ["10 refund 0 1008 1", "12 refund 0 990 1"]
+        func refunded() -> Set<String> { Self.sums([items], on: 20).filter { $0.contains("efund") } }
+        #expect(refunded() == refunds.union(["0 refundOfCharge 0 1998 1"]))
+        // Of all of it, as of a part, no more than was paid.
+        (items.revocationDate, items.revocationType, items.signedDate) = (Sample.day(15), "REFUND_FULL", Sample.day(15))
+        #expect(refunded() == refunds.union(["15 refund 0 7992 1", "0 refundOfCharge 0 9990 1"]))
+        items.itemRefunds[1].amount = 9_500
+        #expect(
+            refunded() == ["10 refund 0 9500 1", "12 refund 0 490 1", "0 refundOfCharge 0 9990 1"])
+    }
+
     @Test func `A purchase reached so many periods, with and without those after a resubscription`() {
         var again = Movements.paid("3", from: 200, to: 230)
         again.reason = "PURCHASE"
