@@ -68,6 +68,7 @@ enum Handlers {
             "getRefundPolicy": refunds.getPolicy,
             "putRefundPolicy": refunds.putPolicy,
             "getInsight": insight.report,
+            "listInsightPurchases": insight.purchases,
             "listInsightCorrections": insight.corrections,
         ]
     }

@@ -17,9 +17,7 @@ struct InsightHandler: Sendable {
 
     /// `GET /v1/insight/{report}`
     func report(_ request: APIRequest) async throws -> APIResponse {
-        guard let name = FigureReport.Name(rawValue: request.parameter("report")) else {
-            throw Problem(.notFound, "There is no such report.")
-        }
+        let name = try Self.name(request)
         let bundleIds = try request.bundleIds()
         let question = try FigureQuestion(
             name, in: request.key.environment, of: bundleIds, from: request.query["from"], to: request.query["to"],
@@ -38,6 +36,36 @@ struct InsightHandler: Sendable {
             }
             json.endArray()
         }
+    }
+
+    private static func name(_ request: APIRequest) throws(Problem) -> FigureReport.Name {
+        guard let name = FigureReport.Name(rawValue: request.parameter("report")) else {
+            throw Problem(.notFound, "There is no such report.")
+        }
+        return name
+    }
+
+    /// `GET /v1/insight/{report}/purchases`
+    func purchases(_ request: APIRequest) async throws -> APIResponse {
+        let name = try Self.name(request)
+        let cells = Dictionary(
+            uniqueKeysWithValues: FigureReport.Dimension.allCases.compactMap { dimension in
+                request.query[dimension.rawValue].map { (dimension, $0) }
+            })
+        // Absent and empty are two questions.
+        let asked = (["from", "to", "bundleId", "kind"] + FigureReport.Dimension.allCases.map(\.rawValue))
+            .map { request.query[$0] ?? "-" }
+        let page = try ListPage(
+            request, cursor, "insight-purchases \(name.rawValue) \(asked.joined(separator: " "))")
+        let position = try page.position(as: PurchasePart.Position.init)
+        let list = try ListFigurePurchases(
+            behind: name, in: request.key.environment, of: try request.bundleIds(), from: request.query["from"],
+            to: request.query["to"], kinds: request.query["kind"], cells: cells, after: position, limit: page.limit,
+            at: clock.now())
+        let found = try await database.withConnection { connection in try await list.page(on: connection) }
+        return try page.response(
+            found.purchases, further: found.next?.text, position: \.position.text
+        ) { part, json in Self.write(part, to: &json) }
     }
 
     /// `GET /v1/insight/corrections`
@@ -82,6 +110,22 @@ struct InsightHandler: Sendable {
         json.beginArray("unconverted")
         for currency in report.unconvertedCurrencies { json.element(currency) }
         json.endArray()
+    }
+
+    private static func write(_ part: PurchasePart, to json: inout JSONWriter) {
+        json.member("day", FigureQuestion.text(part.position.day))
+        json.member("bundleId", part.bundleId)
+        json.member("originalTransactionId", part.key.originalTransactionId)
+        json.member("kind", part.kind.rawValue)
+        json.member("product", part.productId)
+        json.member("storefront", part.storefront)
+        json.member("currency", part.currency)
+        json.member("period", part.period)
+        json.member("offer", part.offer)
+        if let periods = part.periods { json.member("periods", periods) }
+        if let days = part.daysUntilPaid { json.member("daysUntilPaid", days) }
+        json.member("amount", part.amount)
+        json.member("count", part.count)
     }
 
     private static func write(_ correction: FigureCorrection, to json: inout JSONWriter) {

@@ -81,7 +81,7 @@ struct RevenueCorrections: Sendable {
 
 extension Words {
     /// What a sum of a day counts; the name of a kind that this build does not know.
-    fileprivate static func figure(_ kind: String) -> String {
+    static func figure(_ kind: String) -> String {
         switch PurchaseFigures.Kind(rawValue: kind) {
         case .charge: "charged"
         case .loyalCharge: "charged, after a year of paid service"

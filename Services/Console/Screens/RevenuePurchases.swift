@@ -3,21 +3,17 @@ import Operations
 import Storage
 import Subscriptions
 
-import struct Foundation.Date
-
 /// The purchases behind a row of a report, by what moved monthly revenue in its time, what was charged or refunded in it, which trials or
 /// which cohort began.
 struct RevenuePurchases: Sendable {
     struct Line: Sendable {
-        /// Nil where the day alone is known.
-        let at: Moment?
-        /// Nil where the moment is known.
-        let day: String?
+        let day: String
         let purchase: String
         let address: String?
         let kind: String
         let product: String
         let amount: String
+        let count: Int64
     }
 
     struct Page: Sendable {
@@ -27,8 +23,11 @@ struct RevenuePurchases: Sendable {
         /// Said where there are none.
         let none: String
         let rows: [Line]
-        let isCut: Bool
-        let limit: Int
+        /// Nil on the last page, and where ids are hidden, because the address has one.
+        let next: String?
+        /// How many are shown, where there are more and no next page.
+        let shown: Int?
+        let command: String
     }
 
     /// The lists, as the address names them; it names no list for movements.
@@ -47,8 +46,26 @@ struct RevenuePurchases: Sendable {
             }
         }
 
-        /// True where transactions are read, which alone do not say their period and offer as reports do.
-        var isOfTransactions: Bool { self == .refunds || self == .trials }
+        var report: FigureReport.Name {
+            switch self {
+            case .movements: .movements
+            case .charges, .refunds: .revenue
+            case .trials: .trials
+            case .cohort: .retention
+            }
+        }
+
+        /// Those of the report that are shown; nil: all.
+        var kinds: String? {
+            switch self {
+            case .movements, .trials: nil
+            case .charges: "charge,loyalCharge"
+            case .refunds: "refund"
+            case .cohort: "periods"
+            }
+        }
+
+        var hasAmounts: Bool { self != .trials && self != .cohort }
 
         var heading: String {
             switch self {
@@ -72,7 +89,7 @@ struct RevenuePurchases: Sendable {
         }
     }
 
-    private static let limit = 500
+    private static let limit = 100
     private static let dimensions: [FigureReport.Dimension] = [.product, .storefront, .currency, .period, .offer]
 
     let console: Console
@@ -83,113 +100,82 @@ struct RevenuePurchases: Sendable {
         of column: String, in row: FigureReport.Row, of report: FigureReport.Name, scope: Scope,
         convertedTo currency: String?
     ) -> String? {
-        guard let list = List(behind: column, of: report) else { return nil }
-        let cells = row.cells.filter { $0.dimension != .currency || $0.value != currency }
-        guard !list.isOfTransactions || !cells.contains(where: { $0.dimension == .period || $0.dimension == .offer })
-        else { return nil }
-        return "/revenue/purchases"
+        List(behind: column, of: report).map { list in
+            address(
+                of: list, scope, from: FigureQuestion.text(row.days.lowerBound),
+                to: FigureQuestion.text(row.days.upperBound),
+                row.cells.filter { $0.dimension != .currency || $0.value != currency })
+        }
+    }
+
+    private static func address(
+        of list: List, _ scope: Scope, from: String, to: String,
+        _ cells: [(dimension: FigureReport.Dimension, value: String)], after: PurchasePart.Position? = nil
+    ) -> String {
+        "/revenue/purchases"
             + FormFields.query(
                 [
-                    ("scope", scope.app.map(Scope.value)), ("from", FigureQuestion.text(row.days.lowerBound)),
-                    ("to", FigureQuestion.text(row.days.upperBound)),
+                    ("scope", scope.app.map(Scope.value)), ("from", from), ("to", to),
                     ("report", list == .movements ? nil : list.rawValue),
-                ] + cells.map { ($0.dimension.rawValue, $0.value) })
+                ] + cells.map { ($0.dimension.rawValue, $0.value) } + [("after", after?.text)])
     }
 
     /// `GET /revenue/purchases?from=2026-01-01&to=2026-02-01`, with the cells of the row; `report=revenue` asks for charges,
     /// `report=refunds` for refunds, `report=trials` for trials, `report=retention` for the cohort.
     func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
-        let now = console.clock.now()
         let (scope, masking) = (try await RevenueScreen(console: console).scope(request), request.masking)
         guard let app = scope.app else { throw Fault.notFound("No app has sent a notification yet.") }
-        let days = try FigureQuestion(
-            .movements, in: app.environment, of: [app.bundleId], from: request.text("from"), to: request.text("to"),
-            at: now
-        ).query.days
-        let cells = Dictionary(
-            Self.dimensions.compactMap { dimension in request.query[dimension.rawValue].map { (dimension, $0) } },
-            uniquingKeysWith: { first, _ in first })
         let list = request.text("report").flatMap(List.init(rawValue:)) ?? .movements
-        let (environment, bundleId, limit) = (app.environment, app.bundleId, Self.limit + 1)
-        let rows = try await console.database.withConnection { connection -> [Line] in
-            let store = FigureReportStore(connection)
-            switch list {
-            case .movements:
-                return try await store.movements(
-                    in: environment, of: bundleId, during: days, cells: cells, limit: limit
-                ).map { line($0, masking, at: now) }
-            case .refunds:
-                return try await store.refunds(
-                    in: environment, of: bundleId, during: days, cells: cells, limit: limit
-                ).map { line($0, masking, at: now) }
-            case .trials:
-                return try await store.trials(
-                    in: environment, of: bundleId, during: days, cells: cells, limit: limit
-                ).map { line($0, masking, at: now) }
-            case .charges, .cohort:
-                return try await store.parts(
-                    of: list == .cohort ? [.periods] : [.charge, .loyalCharge], in: environment, of: bundleId,
-                    during: days, cells: cells, limit: limit
-                ).map { line($0, masking) }
-            }
+        let cells = Self.dimensions.compactMap { dimension in
+            request.query[dimension.rawValue].map { (dimension: dimension, value: $0) }
         }
-        let named = Self.dimensions.compactMap { cells[$0] }.filter { !$0.isEmpty }
+        let question = try ListFigurePurchases(
+            behind: list.report, in: app.environment, of: [app.bundleId], from: request.text("from"),
+            to: request.text("to"), kinds: list.kinds,
+            cells: Dictionary(cells.map { ($0.dimension, $0.value) }, uniquingKeysWith: { first, _ in first }),
+            after: request.text("after").flatMap { PurchasePart.Position($0) }, limit: Self.limit,
+            at: console.clock.now())
+        let page = try await console.database.withConnection { connection in try await question.page(on: connection) }
+        let from = FigureQuestion.text(question.days.lowerBound)
+        let to = FigureQuestion.text(question.days.upperBound)
+        let options = [("kind", list.kinds)] + cells.map { ($0.dimension.rawValue, $0.value) }
         return console.page(
             "revenue-purchases", list.heading,
             Page(
                 heading: list.heading,
-                row: ([
-                    "\(app.bundleId), \(app.environment.rawValue)",
-                    "from \(FigureQuestion.text(days.lowerBound)) to before \(FigureQuestion.text(days.upperBound))",
-                ] + named).joined(separator: ", "),
-                none: list.none, rows: Array(rows.prefix(Self.limit)), isCut: rows.count > Self.limit,
-                limit: Self.limit),
+                row: (["\(app.bundleId), \(app.environment.rawValue)", "from \(from) to before \(to)"]
+                    + cells.map(\.value).filter { !$0.isEmpty }).joined(separator: ", "),
+                none: list.none, rows: page.purchases.map { line($0, of: list, masking) },
+                next: (masking.isOn ? nil : page.next).map {
+                    Self.address(of: list, scope, from: from, to: to, cells, after: $0)
+                },
+                shown: masking.isOn && page.next != nil ? page.purchases.count : nil,
+                command: "storekeeper insight purchases \(list.report.rawValue) --app \(shellWord(app.bundleId))"
+                    + " --environment \(app.environment.rawValue) --from \(from) --to \(to)"
+                    + options.map { name, value in value.map { " --\(name) \(shellWord($0))" } ?? "" }.joined()),
             request)
     }
 
-    private func line(_ found: FigureReportStore.PurchaseMovement, _ masking: Masking, at now: Date) -> Line {
-        line(
-            found.key, found.movement.at, found.movement.kind.rawValue, found.movement.cell.productId,
-            found.movement.value.amount, found.movement.cell.currency, masking, at: now)
-    }
-
-    private func line(_ found: FigureReportStore.PurchaseTrial, _ masking: Masking, at now: Date) -> Line {
-        let end = Moment(found.endsAt, now: now)
-        return line(
-            found.key, found.at, "free trial until \(end.text)", found.productId, 0, "", masking, at: now)
-    }
-
-    private func line(_ found: FigureReportStore.PurchaseRefund, _ masking: Masking, at now: Date) -> Line {
-        line(found.key, found.at, "refund", found.productId, found.amount, found.currency, masking, at: now)
-    }
-
-    private func line(_ found: FigureReportStore.PurchasePart, _ masking: Masking) -> Line {
-        let kind =
-            found.kind == .periods
-            ? "\(found.step) \(found.step == 1 ? "period" : "periods") paid for so far"
-            : found.count == 1 ? "charge" : "\(found.count) charges"
-        return line(
-            found.key, nil, day: FigureQuestion.text(found.day), kind, found.productId, found.amount,
-            found.kind == .periods ? "" : found.currency, masking)
-    }
-
-    private func line(
-        _ key: SubscriptionKey, _ moment: Date, _ kind: String, _ product: String, _ amount: Int64, _ currency: String,
-        _ masking: Masking, at now: Date
-    ) -> Line {
-        line(key, Moment(moment, now: now), day: nil, kind, product, amount, currency, masking)
-    }
-
-    private func line(
-        _ key: SubscriptionKey, _ moment: Moment?, day: String?, _ kind: String, _ product: String, _ amount: Int64,
-        _ currency: String, _ masking: Masking
-    ) -> Line {
-        let id = key.originalTransactionId
+    private func line(_ part: PurchasePart, of list: List, _ masking: Masking) -> Line {
+        let id = part.key.originalTransactionId
         return Line(
-            at: moment, day: day, purchase: masking.id(id),
+            day: FigureQuestion.text(part.position.day), purchase: masking.id(id),
             address: masking.purchase(
-                SubscriptionKeyText(environment: key.environment.rawValue, id: id), told: nil),
-            kind: kind, product: product,
-            amount: currency.isEmpty ? "" : FigureReport.Value.amount(amount).text + " \(currency)")
+                SubscriptionKeyText(environment: part.key.environment.rawValue, id: id), told: nil),
+            kind: Words.figure(part), product: part.productId,
+            amount: list.hasAmounts ? FigureReport.Value.amount(part.amount).text + " \(part.currency)" : "",
+            count: part.count)
+    }
+}
+
+extension Words {
+    fileprivate static func figure(_ part: PurchasePart) -> String {
+        switch part.kind {
+        case .periods, .unbrokenPeriods: "\(part.step) \(part.step == 1 ? "period" : "periods") paid for so far"
+        case .trialRunning: "runs"
+        case .trialEnded: "ended and was not paid"
+        case .trialPaid: "paid after \(part.step) \(part.step == 1 ? "day" : "days")"
+        default: figure(part.kind.rawValue)
+        }
     }
 }

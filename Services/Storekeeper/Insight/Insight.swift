@@ -9,11 +9,12 @@ struct Insight: ParsableCommand {
 
             Examples:
               storekeeper insight show mrr --app com.example.app
+              storekeeper insight purchases movements --from 2026-01-01 --to 2026-02-01 --kind churn
               storekeeper insight check --day 2026-10-31
               storekeeper insight rebuild --dry-run
             """,
         subcommands: [
-            InsightShow.self, InsightCorrections.self, InsightCheck.self, InsightRebuild.self, InsightRates.self,
-            InsightTaxes.self, InsightSmallBusiness.self,
+            InsightShow.self, InsightPurchases.self, InsightCorrections.self, InsightCheck.self,
+            InsightRebuild.self, InsightRates.self, InsightTaxes.self, InsightSmallBusiness.self,
         ])
 }

@@ -1,5 +1,6 @@
 import Contracts
 import Foundation
+import Subscriptions
 
 /// A report over the figures of revenue: rows of spans of time, in the cells that were asked for.
 package struct FigureReport: Sendable, Equatable {
@@ -16,12 +17,13 @@ package struct FigureReport: Sendable, Equatable {
         /// True where its amounts can be converted to one currency.
         package var isConvertible: Bool { hasAmounts }
 
-        fileprivate var kinds: [String] {
+        /// What purchases add to it, apart from losses, which are those of movements.
+        package var kinds: [PurchaseFigures.Kind] {
             switch self {
-            case .mrr, .movements, .churn: ["new", "expansion", "contraction", "churn", "reactivation"]
-            case .retention: ["periods", "unbrokenPeriods"]
-            case .trials: ["trialRunning", "trialEnded", "trialPaid"]
-            case .revenue, .proceeds: ["charge", "loyalCharge", "refund", "refundOfCharge"]
+            case .mrr, .movements, .churn: [.new, .expansion, .contraction, .churn, .reactivation]
+            case .retention: [.periods, .unbrokenPeriods]
+            case .trials: [.trialRunning, .trialEnded, .trialPaid]
+            case .revenue, .proceeds: [.charge, .loyalCharge, .refund, .refundOfCharge]
             }
         }
     }
@@ -88,8 +90,8 @@ package struct FigureReport: Sendable, Equatable {
 
         /// What is added up for it.
         var kinds: [String] {
-            guard name == .churn else { return name.kinds }
-            return name.kinds + [interval == .day ? "lostInDay" : "lostInMonth"]
+            let lost: [PurchaseFigures.Kind] = [interval == .day ? .lostInDay : .lostInMonth]
+            return (name == .churn ? name.kinds + lost : name.kinds).map(\.rawValue)
         }
 
         /// The times of its rows that begin or end within an interval, where more of it is known.

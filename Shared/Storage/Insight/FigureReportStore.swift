@@ -9,12 +9,16 @@ package struct FigureReportStore: Sendable {
 
     let connection: PostgresConnection
     let limit: Int
+    let many: Int
 
     /// All statements run on this connection.
-    /// - Parameter limit: of sums that are read for a report, and of its rows.
-    package init(_ connection: PostgresConnection, limit: Int = 100_000) {
+    /// - Parameters:
+    ///   - limit: of sums that are read for a report, and of its rows.
+    ///   - many: how much purchases may add to some days before a list of it is read in order, a part for each page.
+    package init(_ connection: PostgresConnection, limit: Int = 100_000, many: Int = 5_000) {
         self.connection = connection
         self.limit = limit
+        self.many = many
     }
 
     /// Reads and computes a report; where others need the connection, ``read(_:)`` and then ``Reading/report()``.
@@ -127,8 +131,8 @@ package struct FigureReportStore: Sendable {
     }
 
     static let statements = [
-        sums, retention, lost.all, lost.ofApps, completeOfAll, completeOfApps, behind, refunded, tried, ofDay, inGrace,
-        charges, ratesOfDays, ratesOfTime, corrected,
+        sums, retention, lost.all, lost.ofApps, completeOfAll, completeOfApps, ofDays, ofFullDay, inGrace, charges,
+        ratesOfDays, ratesOfTime, corrected,
     ]
 
     /// A plan that is made once, perhaps while a table is empty, looks up an app's rows only where it is made to: by one condition for each

@@ -123,8 +123,8 @@ extension FigureStore {
                 select *
                 from unnest(\(FigureRow.columns.placeholders(from: 5))) as given (\(FigureRow.columns.names()))
             ), kept as (
-                insert into insight_purchase as held (environment, original_transaction_id, bundle_id, next_at, figures, days)
-                select environment, original_transaction_id, bundle_id, next_at, coalesce(packed, '[]'), coalesce(days, '{}')
+                insert into insight_purchase as held (environment, original_transaction_id, bundle_id, next_at, figures, day_keys)
+                select environment, original_transaction_id, bundle_id, next_at, coalesce(packed, '[]'), coalesce(day_keys, '{}')
                 from purchase
                 left join (
                     select place, jsonb_agg(
@@ -132,14 +132,13 @@ extension FigureStore {
                             day, kind, step, currency, product_id, storefront, period, offer, amount, revenuecat_amount,
                             purchases, count)
                         order by day, kind, step, currency, product_id, storefront, period, offer) as packed,
-                        array_agg(distinct day::integer order by day::integer)
-                            filter (where kind in ('charge', 'loyalCharge', 'periods')) as days
+                        array_agg(distinct day_key order by day_key) filter (where day_key is not null) as day_keys
                     from figure
                     group by place
                 ) as given using (place)
                 on conflict (environment, original_transaction_id) do update
                 set bundle_id = excluded.bundle_id, next_at = excluded.next_at, figures = excluded.figures,
-                    days = excluded.days
+                    day_keys = excluded.day_keys
                 where (held.bundle_id, held.next_at, held.figures)
                     is distinct from (excluded.bundle_id, excluded.next_at, excluded.figures)
             ), change as materialized (
@@ -165,7 +164,7 @@ extension FigureStore {
             ), corrected as (
                 insert into insight_correction (
                     corrected_at, amount, count, day, environment, bundle_id, original_transaction_id, kind, currency)
-                select $18::timestamptz, sum(amount), sum(count), date '1970-01-01' + day::integer, environment, bundle_id,
+                select $19::timestamptz, sum(amount), sum(count), date '1970-01-01' + day::integer, environment, bundle_id,
                     original_transaction_id, kind, currency
                 from change
                 join reported using (environment, bundle_id, day)

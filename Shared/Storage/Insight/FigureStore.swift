@@ -151,12 +151,15 @@ struct FigureRow: Sendable {
     var step: Int
     var cell: CellColumns
     var sum: PurchaseFigures.Sum
+    /// Nil for a loss, by whose day no purchase is looked up.
+    var dayKey: Int32?
 
     init(place: Int, key: PurchaseFigures.Key, sum: PurchaseFigures.Sum) {
         self.place = place
         (day, kind, step) = (key.day, key.kind.rawValue, key.step)
         cell = key.cell
         self.sum = sum
+        dayKey = key.kind.key(of: Int32(clamping: key.day))
     }
 
     typealias CellColumns = RevenueCell
@@ -167,7 +170,30 @@ struct FigureRow: Sendable {
         Column("storefront", \.cell.storefront), Column("period", \.cell.period), Column("offer", \.cell.offer),
         Column("amount", \.sum.amount), Column("revenuecat_amount", \.sum.revenueCatAmount),
         Column("purchases", \.sum.purchases), Column("count", \.sum.count),
+        Column("day_key", \.dayKey),
     ]
+}
+
+extension PurchaseFigures.Kind {
+    /// What a purchase is looked up by in `insight_purchase.day_keys`: the day and the kind. Nil for losses.
+    /// - Parameter day: since 1970.
+    func key(of day: Int32) -> Int32? {
+        let number: Int32? =
+            switch self {
+            case .charge, .loyalCharge: 0
+            case .refund: 1
+            case .refundOfCharge: 2
+            case .periods, .unbrokenPeriods: 3
+            case .trialRunning, .trialEnded, .trialPaid: 4
+            case .new: 5
+            case .expansion: 6
+            case .contraction: 7
+            case .churn: 8
+            case .reactivation: 9
+            case .lostInDay, .lostInMonth: nil
+            }
+        return number.map { day * 10 + $0 }
+    }
 }
 
 /// A row of `mrr_movement`.

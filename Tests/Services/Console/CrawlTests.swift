@@ -67,7 +67,8 @@ import Testing
             "/notifications?type=\(hostile)&app=\(hostile)", "/dead-letters", "/dead-letters/list?reason=\(hostile)",
             "/coverage", "/pipeline", "/audit?actor=\(hostile)", "/insight?scope=\(hostile)", "/revenue",
             "/revenue/mrr?by=\(hostile)",
-            "/revenue/purchases?from=2025-01-01&product=\(hostile)", "/notifications", "/compare?scope=\(hostile)",
+            "/revenue/purchases?from=2025-01-01&product=\(hostile)&after=\(hostile)", "/notifications",
+            "/compare?scope=\(hostile)",
             "/revenue/corrections?scope=\(hostile)&after=\(hostile)",
         ]
         guard role != "viewer" else { return all }

@@ -20,6 +20,7 @@ import Testing
         "/dead-letters/list?reason=app-unknown", "/audit", "/pipeline", "/refunds", "/offers",
         "/refunds/Production/\(SampleContents.purchase)",
         "/revenue/corrections?scope=Production%20\(SampleContents.app)",
+        "/revenue/purchases?scope=Production%20\(SampleContents.app)&report=refunds&product=gold&storefront=DEU",
         "/accounts/Production/\(SampleContents.account)/erasure?app=\(SampleContents.app)",
     ]
 

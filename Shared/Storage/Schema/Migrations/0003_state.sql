@@ -56,11 +56,6 @@ create index transaction_by_origin on transaction (('purchase:' || previous_orig
     where previous_original_transaction_id is not null;
 -- The products that an app has sold, one look-up each. Not the environment first, for the same reason.
 create index transaction_by_product on transaction (bundle_id, environment, product_id);
--- The refunds behind a figure: few of all transactions.
-create index transaction_by_refund on transaction (environment, bundle_id, revoked_at) where revoked_at is not null;
--- The free trials behind a figure: few of all transactions.
-create index transaction_by_trial on transaction (environment, bundle_id, purchased_at)
-    where offer_discount_type = 'FREE_TRIAL' or offer_type is not null and price_milliunits = 0;
 -- Purchases whose access ends by the duration of their product; see the table product.
 create index transaction_by_duration on transaction (bundle_id, product_id, environment, original_transaction_id)
     where product_type = 'Non-Renewing Subscription' and expires_at is null;

@@ -70,13 +70,15 @@ create table insight_purchase (
     bundle_id text not null,
     -- [[days since 1970, kind, step, currency, product, storefront, period, offer, amount, RevenueCat's amount, purchases, count]]
     figures jsonb not null,
-    days integer[] not null, -- of its charges and of its first paid period, as in figures
+    -- Of all of them but losses, which are those of movements: ten times the day, and 0 for charges, 1 for refunds, 2 for charges that were
+    -- refunded, 3 for the first paid period, 4 for trials, 5 to 9 for new, expansion, contraction, churn and reactivation.
+    day_keys integer[] not null,
     primary key (environment, original_transaction_id)
 ) with (fillfactor = 80);
 create index insight_purchase_due on insight_purchase (next_at) where next_at is not null;
 -- The purchases behind a figure. Entries of a day are a few bytes each, where a row and an index entry of each charge would be more than a
 -- hundred. A question reads what was not sorted into the index yet, so that is kept short.
-create index insight_purchase_by_day on insight_purchase using gin (days) with (gin_pending_list_limit = 512);
+create index insight_purchase_by_day on insight_purchase using gin (day_keys) with (gin_pending_list_limit = 512);
 
 -- The sums of a day (UTC).
 --

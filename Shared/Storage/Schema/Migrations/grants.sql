@@ -239,7 +239,7 @@ begin
             ('storekeeper_scheduler', 'insert', array['insight_reported', 'insight_correction']),
             ('storekeeper_scheduler', 'update (as_of, checked_at, differences)', array['insight_position']),
             ('storekeeper_analyst', 'select', figures || array['insight_purchase']),
-            ('storekeeper_api', 'select', figures),
+            ('storekeeper_api', 'select', figures || array['insight_purchase']),
             ('storekeeper_console', 'select', figures || array['insight_change', 'insight_purchase']),
             -- For storekeeper insight rebuild.
             ('storekeeper_operator', 'insert', array['insight_change']),

@@ -31,4 +31,27 @@ import Testing
         }
         #expect(corrections == "ask for at most 120 months")
     }
+
+    @Test func `ListFigurePurchases names the kinds of the report where another is asked for`() throws {
+        func list(_ report: FigureReport.Name, _ kinds: String?) throws {
+            _ = try ListFigurePurchases(
+                behind: report, in: .production, of: nil, kinds: kinds, limit: 1, at: Self.now)
+        }
+        for (report, kinds) in [(FigureReport.Name.revenue, "refund"), (.proceeds, "charge,loyalCharge"), (.mrr, nil)] {
+            try list(report, kinds)
+        }
+        let error = try #require(#expect(throws: OperationError.self) { try list(.trials, "trialPaid,refund") })
+        #expect("\(error)" == "“refund” is no kind of trials: give trialRunning, trialEnded, trialPaid")
+    }
+
+    @Test func `The position of a purchase is read from its text`() throws {
+        let day = try Date.ISO8601FormatStyle().year().month().day().parse("2026-01-31")
+        for id in ["2000000123456789", "odd/id", ""] {
+            let position = PurchasePart.Position(day: day, originalTransactionId: id, place: 12)
+            #expect(position.text == "2026-01-31/\(id)/12" && PurchasePart.Position(position.text) == position)
+        }
+        for text in ["", "2026-01-31", "2026-01-31/1", "2026-02-30/1/1", "2026-01-31/1/x"] {
+            #expect(PurchasePart.Position(text) == nil, "\(text)")
+        }
+    }
 }
