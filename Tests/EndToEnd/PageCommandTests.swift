@@ -127,6 +127,7 @@ extension EndToEnd {
             "storekeeper help COMMAND": "storekeeper help status",
             "storekeeper import":
                 "storekeeper import export.csv.gz --app com.example.app --environment Production --dry-run",
+            "storekeeper insight purchases REPORT": "storekeeper insight purchases revenue --app com.example.app",
             "storekeeper insight rates load":
                 "echo 2026-01-02,EUR,1.17 >rates.csv && storekeeper insight rates load rates.csv --into USD --source test",
             "storekeeper insight rebuild": "storekeeper insight rebuild --note test",
