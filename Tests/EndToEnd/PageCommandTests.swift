@@ -5,8 +5,9 @@ import Testing
 
 extension EndToEnd {
     /// Pages have commands in their sentences, where values are left to the reader. Each of them runs beside `storekeeper dev`: as it is
-    /// written, or with values, or it is left out for a reason. The shell blocks of pages run in `FirstHourTests`, and the commands of the
-    /// requirements in `RequirementsTests`.
+    /// written, or with values, or it is left out for a reason; a command of ours that is left out shows its options in its help instead.
+    /// The shell blocks of pages run in `FirstHourTests`, the commands of the requirements in `RequirementsTests`, and the steps of
+    /// Connect Apple and queries in `PageStepTests`. `Deploy/checks/references` looks up what commands of scripts and containers name.
     struct PageCommandTests {
         /// The pages whose commands run beside one dev; as many commands in each list, because the lists run at the
         /// same time. A command that several pages have runs for the first of them.
@@ -14,7 +15,8 @@ extension EndToEnd {
             [
                 "README.md", "CONTRIBUTING.md", "Documentation/ConnectApple.md", "Documentation/Insight.md",
                 "Documentation/Supported.md", "Documentation/Move.md", "Documentation/Releases.md",
-                "Documentation/SECURITY.md", "Documentation/Guarantees.md",
+                "Documentation/SECURITY.md", "Documentation/Guarantees.md", "Documentation/README.md",
+                "Documentation/Examples/Worker/README.md",
             ],
             [
                 "Documentation/Faults.md", "Documentation/Architecture.md", "Deploy/README.md",
@@ -22,6 +24,13 @@ extension EndToEnd {
                 "Documentation/API.md", "Documentation/Ownership.md", "Documentation/Clients.md",
                 "Documentation/Consumables.md", "Documentation/Webhooks.md", "Documentation/Refunds.md",
                 "Documentation/Offers.md", "Documentation/Console.md",
+                "Shared/Apple/AppStore/AppStore.docc/Verification.md",
+                "Shared/Apple/ServerAPI/ServerAPI.docc/ServerAPI.md",
+                "Shared/Domain/Subscriptions/Subscriptions.docc/Subscriptions.md",
+                "Shared/Storage/Storage.docc/Coverage.md", "Shared/Storage/Storage.docc/Rebuild.md",
+                "Shared/Storage/Storage.docc/Recovery.md", "Shared/Storage/Storage.docc/Scale.md",
+                "Shared/Storage/Storage.docc/SharedAccounts.md", "Shared/Storage/Storage.docc/Storage.md",
+                "Shared/Storage/Storage.docc/Timeline.md",
             ],
             [
                 "Deploy/Alerts.md", "Documentation/CommandLine.md",
@@ -104,6 +113,8 @@ extension EndToEnd {
                 "storekeeper compare report --app com.example.app --days 14 || [ $? -eq 1 ]",
             "storekeeper console login --as NAME": "storekeeper console login --as ann",
             "storekeeper coverage --from": "storekeeper coverage --from 7d",
+            "storekeeper customers choose":
+                #"storekeeper customers choose --app com.example.app --environment Production "$ACCOUNT" --dry-run"#,
             "storekeeper customers balance":
                 #"storekeeper customers balance --app com.example.app --environment Production "$ACCOUNT""#,
             "storekeeper customers erase":
@@ -121,6 +132,7 @@ extension EndToEnd {
                 #"storekeeper doctor --url "$INGEST/v1/notifications""#,
             "storekeeper entitlements": #"storekeeper entitlements "$ACCOUNT" --environment Production"#,
             "storekeeper events purchase": #"storekeeper events purchase "$PURCHASE""#,
+            "storekeeper events show": #"storekeeper events show "$EVENT""#,
             "storekeeper events timeline": #"storekeeper events timeline "$PURCHASE""#,
             "storekeeper healthcheck http://HOST:9101/readyz": healthcheck,
             "storekeeper healthcheck http://HOST:PORT/readyz": healthcheck,
@@ -200,9 +212,11 @@ extension EndToEnd {
             "psql -h REPLICA": "needs a replica",
             "pg_": "stops, copies or dumps a whole server; Deploy/checks/restore restores one",
             "chronyc ": "shows the time service of a machine",
-            "openssl ":
-                "measures a machine, or makes and uses the key of a release; Deploy/checks/releases --self-test does",
-            "sha256sum ": "needs a release; Deploy/checks/releases --self-test verifies one",
+            "openssl speed": "measures a machine",
+            "openssl verify": "what a test compares with",
+            "openssl genpkey": "makes the key of a release; Deploy/checks/releases --self-test runs it",
+            "openssl pkey": "uses the key of a release; Deploy/checks/releases --self-test runs it",
+            "sha256sum ": "needs a release; Deploy/checks/releases --self-test runs it",
             "cosign ": "needs a release, or a registry, and a program that Debian does not have",
             "STOREKEEPER_CONSOLE_URL=": "starts a console; dev starts one",
             "git ": "publishes",
@@ -213,6 +227,8 @@ extension EndToEnd {
             "npx ": "a generator of clients",
             "openapi-": "generators of clients; Deploy/checks/examples runs the one for Python",
             "simulator run ": "another simulator; ServedRunTests starts it",
+            "simulator ocsp ": "serves until it is stopped; OCSPCommandTests starts it",
+            "sudo ": "needs root",
             "storekeeper offsets begin":
                 "needs a broker that finds records by their time, and no services; OffsetsBeginTests",
             "storekeeper refunds answer": "decides before the policy does, which is faster here; OperationFacesTests",
@@ -231,7 +247,7 @@ extension EndToEnd {
                 _ = try await dev.lines(2, with: "curl .*/entitlements")
                 try await dev.follow(DocumentedStep(commands: Self.preparation))
                 for command in commands {
-                    guard let script = Self.script(of: command) else { continue }
+                    guard let script = Self.script(of: command) ?? Self.help(of: command) else { continue }
                     try await dev.follow(DocumentedStep(commands: Self.tools + script))
                 }
             }
@@ -255,69 +271,15 @@ extension EndToEnd {
             }
         }
 
-        @Test func `Queries of the page of figures run with the role that it names`() async throws {
-            let queries = try DocumentedStep.text(of: "Documentation/Insight.md").matches(of: /```sql\n([\s\S]*?)\n```/)
-                .map { String($0.output.1) }
-            let roles = ["storekeeper_analyst", "storekeeper_analyst", "storekeeper_reader"]
-            #expect(queries.count == roles.count)
-            try await RunningDev.use { dev in
-                _ = try await dev.lines(2, with: "curl .*/entitlements")
-                for (query, role) in zip(queries, roles) {
-                    let run = try await dev.shell(
-                        "PGOPTIONS='-c role=\(role)' psql -X -v ON_ERROR_STOP=1 \"$DATABASE_URL\" <<'END'\n\(query)\nEND"
-                    )
-                    #expect(run.ending == .exit(0), "\(query)\n\(run.log)")
-                    #expect(run.text.contains(" row"), "\(query)\n\(run.text)")
-                }
-            }
-        }
-
-        /// The simulator is Apple: its key stands for the one that App Store Connect gives, and its apps for those of the developer.
-        @Test func `Connecting Apple by the page: doctor says what each step leaves missing, and nothing at the end`()
-            async throws
-        {
-            let page = try DocumentedStep.text(of: "Documentation/ConnectApple.md")
-            let files = page.matches(of: /```json\n([\s\S]*?)\n```/).map { String($0.output.1) }
-            try #require(files.count == 2)
-            let keys = files[1].replacing(#""keyId": "ABC123DEFG""#, with: #""keyId": "\#(APIKeyFile.keyId)""#)
-            #expect(keys.contains(APIKeyFile.issuerId))
-            try await RunningDev.use { dev in
-                _ = try await dev.lines(2, with: "curl .*/entitlements")
-                let apps = try await dev.shell(
-                    "cat >\"$STOREKEEPER_APPS_FILE\" <<'END'\n\(files[0])\nEND\n"
-                        + "unset STOREKEEPER_APP_STORE_API_KEYS_FILE\nstorekeeper doctor --no-test-notifications")
-                #expect(apps.ending == .exit(1))
-                #expect(apps.text.contains("STOREKEEPER_APP_STORE_API_KEYS_FILE is not set"), "\(apps.text)")
-                // A browser saves a file that every user may read.
-                let downloaded = try await dev.shell(
-                    "cat >\"$STOREKEEPER_APP_STORE_API_KEYS_FILE\" <<'END'\n\(keys)\nEND\n"
-                        + #"""
-                        cd "$(dirname "$STOREKEEPER_APPS_FILE")"
-                        cp AuthKey_\#(APIKeyFile.keyId).p8 AuthKey_ABC123DEFG.p8
-                        chmod 644 AuthKey_ABC123DEFG.p8
-                        storekeeper doctor --no-test-notifications
-                        """#)
-                #expect(downloaded.text.contains("chmod 600"), "\(downloaded.text)\(downloaded.log)")
-                let whole = try await dev.shell(
-                    #"""
-                    cd "$(dirname "$STOREKEEPER_APPS_FILE")"
-                    chmod 600 AuthKey_ABC123DEFG.p8
-                    storekeeper doctor --url "http://127.0.0.1:$(cat ingest.port)/v1/notifications"
-                    """#)
-                #expect(whole.ending == .exit(0), "\(whole.text)\n\(whole.log)")
-                #expect(!whole.text.contains("chmod"), "\(whole.text)")
-                // Both environments of the one app, one of the other.
-                #expect(whole.text.matches(of: /ok +test notification of/).count == 3, "\(whole.text)")
-            }
-        }
-
         // MARK: - Reading pages
 
         /// The commands of pages, each once: those with an argument in code spans, and the indented lines that are commands.
         private static func commands(of pages: [String]) throws -> [String] {
             var commands: [String] = []
             for page in pages {
-                let text = try DocumentedStep.text(of: page).replacing(/```[\s\S]*?```/, with: "")
+                // Without blocks, and without DocC's links, whose two backticks are not those of a code span.
+                let text = try DocumentedStep.text(of: page).replacing(/```[\s\S]*?```|``[^`]*``/, with: "")
+                    .replacing("\\\n", with: " ")
                 let spans = text.matches(of: /`([^`]+)`/).map { $0.output.1 }
                 let lines = text.matches(of: /(?m)^ {4,}(\S.*)$/).map { $0.output.1 }
                 for found in spans + lines {
@@ -331,7 +293,7 @@ extension EndToEnd {
 
         /// The programs and statements of which a command has an argument.
         private static var programs: Regex<Substring> {
-            /(?:storekeeper|setup|docker|kubectl|helm|psql|pg_[a-z]+|kafka-[a-z-]+\.sh|STOREKEEPER_[A-Z_]+=\S+|cosign|openssl|sha256sum|chronyc|chmod|cat|git|swift|select|create user|export|simulator|devkit|npx|openapi-[a-z-]+|Deploy\/[a-z\/-]+) \S/
+            /(?:sudo|storekeeper|setup|docker|kubectl|helm|psql|pg_[a-z]+|kafka-[a-z-]+\.sh|STOREKEEPER_[A-Z_]+=\S+|cosign|openssl|sha256sum|chronyc|chmod|cat|git|swift|select|create user|export|simulator|devkit|npx|openapi-[a-z-]+|Deploy\/[a-z\/-]+) \S/
         }
 
         /// What runs for a command; nil where it is left out.
@@ -339,6 +301,21 @@ extension EndToEnd {
             if let script = completed[command] { return script }
             if command.hasPrefix("select ") { return "sql \"\(command.replacing("PID", with: "0"))\"" }
             return leftOut.contains { command.hasPrefix($0.key) } ? nil : command
+        }
+
+        /// Looks up the options of a command of ours in its help; nil where it has none.
+        private static func help(of command: String) -> String? {
+            let words = command.replacing(/^Deploy\/run(?= --c)/, with: "devkit dev").split(separator: " ")
+            let name = words.prefix { $0.wholeMatch(of: /[a-z-]+/) != nil && !$0.hasPrefix("-") }
+            let options = words.filter { $0.wholeMatch(of: /--[a-z-]+/) != nil }
+            guard let program = name.first, ["storekeeper", "simulator", "devkit"].contains(program), !options.isEmpty
+            else { return nil }
+            return """
+                help=$(\(name.joined(separator: " ")) --help)
+                for option in \(options.joined(separator: " ")); do
+                    grep -E -e "$option([^a-z-]|$)" <<<"$help" >/dev/null || { echo "no $option" >&2; exit 1; }
+                done
+                """
         }
 
         /// Whether a script has the words of a command in their order, without those that stand for a value.
