@@ -1,3 +1,4 @@
+import Chassis
 import Commands
 import Postgres
 import TestSupport
@@ -23,6 +24,8 @@ extension EndToEnd {
                 for instance in await services.processes.running where counts.keys.contains(instance.kind) {
                     let page = MetricsPage(try await HTTPPage(at: instance.metricsURL).text)
                     #expect(page.sum(MetricsPage.stageRecords) > 0, "\(instance.name) had no share of the work")
+                    let build = ["service": instance.kind.rawValue, "version": BuildInformation.version]
+                    #expect(page.sum("storekeeper_build_info", build) == 1)
                 }
                 try await Self.expectFewRows(for: report.findings.inLedger, services)
             }

@@ -18,6 +18,7 @@ import Testing
             let page = try await console.get("/sign-in")
             #expect(page.status == 200)
             #expect(page.text.contains("storekeeper console login"))
+            #expect(page.text.contains("Storekeeper \(BuildInformation.version) "))
         }
     }
 

@@ -102,6 +102,7 @@ import WebhookDelivery
                             == WebhookSignature.text(
                                 of: request.body, id: request.id, timestamp: timestamp, secret: secret))
                     #expect(request.headers["content-type"] == "application/json")
+                    #expect(request.headers["user-agent"] == "Storekeeper/\(BuildInformation.version)")
                 }
                 let events = receiver.all.dropFirst()
                 #expect(Set(events.map { $0.headers["storekeeper-cursor"] }) == Set(sequences.map { "\($0)" }))
