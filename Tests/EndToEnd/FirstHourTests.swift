@@ -73,7 +73,10 @@ extension EndToEnd {
             #expect(shown == "warning: w\n20 of 100 steps, 1 of 2 own modules\nerror: e\n")
         }
 
-        @Test(arguments: ["Documentation/FirstHour.md", "Documentation/API.md"])
+        /// Pages whose blocks each run against a dev of their own.
+        static let firstPages = ["Documentation/FirstHour.md", "Documentation/API.md"]
+
+        @Test(arguments: firstPages)
         func `Every command of the page runs against dev, and shows what the page says`(page: String) async throws {
             let steps = try DocumentedStep.all(of: page)
             #expect(steps.count >= 5)
@@ -84,16 +87,16 @@ extension EndToEnd {
         }
 
         /// Pages that a user reads after the first hour, in the order of Documentation/README.md.
-        private static let furtherPages = [
+        static let furtherPages = [
             "Concepts", "Ownership", "Clients", "Consumables", "Webhooks", "Refunds", "Offers", "Simulator",
             "Console", "CommandLine",
-        ]
+        ].map { "Documentation/\($0).md" }
 
         @Test func `Every command of the pages after the first hour runs against one dev`() async throws {
             try await RunningDev.use { dev in
                 _ = try await dev.lines(2, with: "curl .*/entitlements")
                 for page in Self.furtherPages {
-                    let steps = try DocumentedStep.all(of: "Documentation/\(page).md")
+                    let steps = try DocumentedStep.all(of: page)
                     #expect(!steps.isEmpty, "\(page)")
                     for step in steps { try await dev.follow(step) }
                 }

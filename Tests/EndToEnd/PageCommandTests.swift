@@ -4,10 +4,11 @@ import Testing
 @testable import Devkit
 
 extension EndToEnd {
-    /// Pages have commands in their sentences, where values are left to the reader. Each of them runs beside `storekeeper dev`: as it is
-    /// written, or with values, or it is left out for a reason; a command of ours that is left out shows its options in its help instead.
-    /// The shell blocks of pages run in `FirstHourTests`, the commands of the requirements in `RequirementsTests`, and the steps of
-    /// Connect Apple and queries in `PageStepTests`. `Deploy/checks/references` looks up what commands of scripts and containers name.
+    /// Pages have commands in their sentences, where values are left to the reader. Each of them runs beside
+    /// `storekeeper dev`: as it is written, or with values, or it is left out for a reason; a command of ours that
+    /// is left out shows its options in its help instead. The shell blocks of pages run in `FirstHourTests`, the
+    /// commands of the requirements in `RequirementsTests`, and the steps of Connect Apple and queries in
+    /// `PageStepTests`. `Deploy/checks/references` looks up what commands of scripts and containers name.
     struct PageCommandTests {
         /// The pages whose commands run beside one dev; as many commands in each list, because the lists run at the
         /// same time. A command that several pages have runs for the first of them.
@@ -39,7 +40,7 @@ extension EndToEnd {
             ],
         ]
 
-        private static var pages: [String] { lists.flatMap(\.self) }
+        static var pages: [String] { lists.flatMap(\.self) }
 
         /// What the completed commands are about: a purchase, a dead letter, an endpoint, another system's export.
         private static let preparation = #"""

@@ -12,6 +12,23 @@ extension EndToEnd {
             "Shared/Storage/Storage.docc/Storage.md": ["storekeeper_reader", "storekeeper_reader"],
         ]
 
+        @Test func `Blocks of commands and queries stand on pages whose blocks a test runs`() throws {
+            // The last two run in RequirementsTests and, with rates like those of the bank, in InsightTests.
+            let run =
+                FirstHourTests.firstPages + FirstHourTests.furtherPages
+                + ["Documentation/Requirements.md", "Documentation/Insight.md"]
+            for page in Set(PageCommandTests.pages + run) {
+                for block in try DocumentedStep.text(of: page).matches(of: /(?m)^ *```(\w+)/) {
+                    switch block.output.1 {
+                    case "sh": #expect(run.contains(page), "\(page)")
+                    case "sql": #expect(Self.queries[page] != nil, "\(page)")
+                    case "text", "json", "python", "swift": break
+                    default: Issue.record("\(page): a block of \(block.output.1)")
+                    }
+                }
+            }
+        }
+
         @Test func `Queries of pages run with the roles that they name`() async throws {
             var runs: [(query: String, role: String)] = []
             for (page, roles) in Self.queries {

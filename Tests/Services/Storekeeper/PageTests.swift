@@ -50,7 +50,8 @@ struct PageTests {
         }
     }
 
-    /// At 240 words a minute, blocks of commands not counted. The changelog grows with each release, and of alerts a reader looks up one.
+    /// At 240 words a minute, blocks of commands not counted. The changelog grows with each release, and of alerts a
+    /// reader looks up one.
     @Test func `Pages take ten minutes`() throws {
         let exceptions = ["Documentation/CHANGELOG.md", "Deploy/Alerts.md"]
         for (page, text) in try Self.pages() where !exceptions.contains(page) {
