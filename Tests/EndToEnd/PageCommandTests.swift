@@ -67,6 +67,8 @@ extension EndToEnd {
                 DEAD=$(storekeeper dead-letters list --reason signature --limit 1 | sed -nE 's#^([0-9]+/[0-9]+) .*#\1#p')
             done
             [ -n "$DEAD" ]
+            # The build that rejected it.
+            storekeeper dead-letters show "$DEAD" | grep -F "build $(storekeeper --version | cut -d ' ' -f 2)"
             """#
 
         /// How a statement runs, with the rights of operators.

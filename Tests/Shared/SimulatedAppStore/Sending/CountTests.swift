@@ -13,6 +13,12 @@ import Testing
         }
     }
 
+    @Test func `Progress says how much of what is planned was sent and accepted`() {
+        let count = Count(reportedPurchases: 0)
+        #expect(count.progress(planned: 20) == "0 of 20 notifications sent, 0 accepted")
+        #expect(count.progress(planned: 0) == "0 notifications sent, 0 accepted")
+    }
+
     private func access(_ events: [EventPayload]) -> [String: [String]]? {
         var count = Count(reportedPurchases: 1)
         for event in events { count.begin(PendingNotification(event: event)) }
