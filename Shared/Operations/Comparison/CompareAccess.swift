@@ -122,18 +122,18 @@ package struct CompareAccess: Sendable {
         let lines = try await lines(of: accounts.compactMap(\.self), on: connection)
         let erased = try await store.erased(accounts.compactMap(\.self), app)
         var batch = Batch()
-        var pairs: [Pair] = []
+        var pairs: [ComparedCustomer] = []
         for (customer, account) in zip(customers, accounts) {
             // A difference would name again who asked to be forgotten.
             if let account, erased.contains(account) {
                 batch.counts.skipped["erased", default: 0] += customer.records.count
             } else {
-                pairs.append(Pair(customer, account, account.flatMap { lines[$0] } ?? []))
+                pairs.append(ComparedCustomer(customer, account, account.flatMap { lines[$0] } ?? []))
             }
         }
         batch.accounts = pairs.compactMap(\.account)
         batch.counts.customers = pairs.count
-        try await compare(pairs, of: store, &batch)
+        try await compare(pairs, on: connection, &batch)
         return batch
     }
 
@@ -146,10 +146,10 @@ package struct CompareAccess: Sendable {
         try await compare(
             accounts.compactMap { account in
                 guard let lines = lines[account] else { return nil }
-                return Pair(
+                return ComparedCustomer(
                     IncumbentCustomer(id: names[account] ?? account.uuidString.lowercased(), records: []), account,
                     lines)
-            }, of: store, &batch)
+            }, on: connection, &batch)
         batch.counts.notInFile = batch.counts.withAccessHere
         return batch
     }
@@ -168,24 +168,11 @@ package struct CompareAccess: Sendable {
 }
 
 extension CompareAccess {
-    /// A customer on both sides.
-    private struct Pair {
-        var customer: IncumbentCustomer
-        /// Nil where no account here has one of the customer's ids, and none of them is a token.
-        var account: UUID?
-        var lines: [EntitlementStore.Line]
-        var records: [IncumbentRecord]
-
-        init(_ customer: IncumbentCustomer, _ account: UUID?, _ lines: [EntitlementStore.Line]) {
-            self.customer = customer
-            self.account = account
-            self.lines = lines
-            records = customer.current
-        }
-    }
-
-    private func compare(_ pairs: [Pair], of store: ComparisonStore, _ batch: inout Batch) async throws {
-        var open: [(pair: Pair, comparison: EntitlementComparison)] = []
+    private func compare(_ pairs: [ComparedCustomer], on connection: PostgresConnection, _ batch: inout Batch)
+        async throws
+    {
+        let store = ComparisonStore(connection)
+        var open: [(pair: ComparedCustomer, comparison: EntitlementComparison)] = []
         for pair in pairs {
             var (hasOurs, hasOthers) = (false, false)
             for compared in comparisons(pair, &batch) {
@@ -199,6 +186,7 @@ extension CompareAccess {
             batch.counts.withAccessThere += hasOthers ? 1 : 0
         }
         guard !open.isEmpty else { return }
+        try await nameOriginals(&open, on: connection, &batch)
         let ids = Set(open.flatMap { $0.comparison.early == nil ? $0.comparison.purchases : [] }).sorted()
         var facts = EntitlementComparison.Facts()
         facts.purchases = try await store.purchases(ids, app, at: comparison.takenAt).filter {
@@ -235,8 +223,27 @@ extension CompareAccess {
         try await store.add(differences, to: comparison.id)
     }
 
+    /// Names the purchases of the file by their original transaction ids: without that column it names them by any transaction. Only of
+    /// customers who differ, because access is the same under either name.
+    private func nameOriginals(
+        _ open: inout [(pair: ComparedCustomer, comparison: EntitlementComparison)], on connection: PostgresConnection,
+        _ batch: inout Batch
+    ) async throws {
+        let ids = Set(open.flatMap { $0.pair.records.compactMap(\.purchase) }).sorted()
+        let originals = try await TransactionStore(connection).originals(
+            of: ids, bundleId: app.bundleId, in: app.environment
+        ).filter { $0.key != $0.value }
+        guard !originals.isEmpty else { return }
+        for index in open.indices {
+            open[index].pair.nameOriginals(originals)
+            let name = open[index].comparison.entitlement
+            let renamed = comparisons(open[index].pair, &batch).first { $0.entitlement == name }
+            open[index].comparison = renamed ?? open[index].comparison
+        }
+    }
+
     /// The entitlements of a customer, in order.
-    private func comparisons(_ pair: Pair, _ batch: inout Batch) -> [EntitlementComparison] {
+    private func comparisons(_ pair: ComparedCustomer, _ batch: inout Batch) -> [EntitlementComparison] {
         var ours: [String: [ComparedSpan<EntitlementStore.Line>]] = [:]
         for line in pair.lines where line.source != .purchase {
             guard let start = line.startsAt else { continue }

@@ -164,7 +164,9 @@ extension EntitlementComparison {
         }
         let known = facts.purchases[line.id]
         let records = facts.records.filter { $0.purchase == line.id }
-        if records.isEmpty, facts.isNamed(line.id) {
+        // Another customer's record may name the purchase by any of its transactions.
+        let ids = [line.id] + (known?.transactions.map(\.id) ?? [])
+        if records.isEmpty, ids.contains(where: facts.isNamed) {
             return finding(.otherOwner, known?.transactionNotification)
         }
         if let cause = line.causeOfReason { return finding(cause) }

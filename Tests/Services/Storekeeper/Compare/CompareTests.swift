@@ -124,11 +124,7 @@ import Testing
         ledger.tell("REFUND", nil, back, status: 5, at: -35)
         back.facts.revocationDate = nil
         ledger.tell("REFUND_REVERSED", nil, back, status: 1, at: -34)
-        back.facts.transactionId += "1"
-        back.facts.purchaseDate = ComparedLedger.at(-10)
-        back.facts.expiresDate = ComparedLedger.at(20)
-        back.facts.reason = "RENEWAL"
-        ledger.tell("DID_RENEW", nil, back, status: 1, at: -10)
+        _ = ledger.renew(back, from: -10, to: 20)
         ledger.record("back", back.id, from: -40, to: -10)
         ledger.expect("back", "extra", .unexplained)
         // The product gives other entitlements there than here.
@@ -150,6 +146,30 @@ import Testing
             let found = try await ComparisonStore(connection).differences(of: id, cause: nil, limit: 100)
             #expect(
                 found.map { "\($0.customerId) \($0.entitlement) \($0.cause.rawValue)" }.sorted() == ledger.expected)
+        }
+    }
+
+    @Test func `A purchase that a file without original transaction ids names by a renewal is found`() async throws {
+        var ledger = ComparedLedger()
+        let held = ledger.renew(ledger.buy(ledger.customer("owner"), from: -40, to: -10), from: -10, to: 20)
+        ledger.record("claimer", nil, to: 20, transaction: held.facts.transactionId)
+        ledger.expect("claimer", "pro", .otherOwner)
+        ledger.expect("owner", "pro", .otherOwner)
+        let retry = ledger.renew(ledger.buy(ledger.customer("retry"), from: -61, to: -31), from: -31, to: -1)
+        ledger.failToRenew(retry)
+        ledger.record("retry", nil, from: -31, to: 9, transaction: retry.facts.transactionId)
+        ledger.expect("retry", "pro", .billingRetry)
+        let same = ledger.renew(ledger.buy(ledger.customer("same"), from: -40, to: -10), from: -10, to: 20)
+        ledger.record("same", nil, to: 20, transaction: same.facts.transactionId)
+        try await Self.use(ledger) { _, connection, directory in
+            let id = UUID()
+            let counts = try await Self.compare(directory.path("export.csv"), connection, into: id)
+            let found = try await ComparisonStore(connection).differences(of: id, cause: nil, limit: 100)
+            #expect(
+                found.map { "\($0.customerId) \($0.entitlement) \($0.cause.rawValue)" }.sorted() == ledger.expected)
+            #expect(counts.equal == 1)
+            let purchases = Dictionary(uniqueKeysWithValues: found.map { ($0.customerId, $0.purchase) })
+            #expect(purchases == ["claimer": held.id, "owner": held.id, "retry": retry.id])
         }
     }
 

@@ -102,18 +102,39 @@ struct ComparedLedger {
                 position: LogPosition(topic: Topics.unique.name, partition: 0, offset: 0)))
     }
 
+    /// The next period of a purchase, charged when it begins.
+    mutating func renew(_ purchase: Purchase, from: Double, to end: Double, at signed: Double? = nil) -> Purchase {
+        var renewal = purchase
+        renewal.facts.transactionId += "1"
+        renewal.facts.purchaseDate = Self.at(from)
+        renewal.facts.expiresDate = Self.at(end)
+        renewal.facts.reason = "RENEWAL"
+        tell("DID_RENEW", nil, renewal, status: 1, at: signed ?? from)
+        return renewal
+    }
+
+    /// A day before the moment of the file Apple could not charge the next period.
+    mutating func failToRenew(_ purchase: Purchase) {
+        tell(
+            "DID_FAIL_TO_RENEW", nil, purchase, status: 3, at: -1,
+            renewal: RenewalFacts(
+                autoRenewStatus: true, isInBillingRetry: true, renewalDate: Self.at(-1), signedDate: Self.at(-1),
+                productId: "pro"))
+    }
+
     /// A record of the file.
+    /// - Parameter transaction: of the purchase; then the file names no original one.
     mutating func record(
         _ customer: String, _ purchase: String?, product: String = "pro", from: Double? = -10, to end: Double?,
         grace: Double? = nil, refunded: Double? = nil, store: String = "app_store", sandbox: Bool = false,
-        shared: Bool = false, entitlements: String = "", seconds: Double = 0
+        shared: Bool = false, entitlements: String = "", seconds: Double = 0, transaction: String? = nil
     ) {
         let until = end.map { Self.at($0).addingTimeInterval(seconds) }
         let customer = customer + suffix
         records.append(
             [
-                customer, customer, store, "\(sandbox)", purchase.map { "\($0)\(product.utf8.count)" } ?? "",
-                purchase ?? "",
+                customer, customer, store, "\(sandbox)",
+                transaction ?? purchase.map { "\($0)\(product.utf8.count)" } ?? "", purchase ?? "",
                 product, Self.text(from.map(Self.at)), Self.text(until),
                 Self.text([until, grace.map(Self.at)].compactMap(\.self).max()), Self.text(grace.map(Self.at)),
                 Self.text(refunded.map(Self.at)), shared ? "FAMILY_SHARED" : "PURCHASED", entitlements,
@@ -189,13 +210,9 @@ struct ComparedLedger {
         let same = buy(customer("same"))
         record("same", same.id, to: 20)
         // The file was written before Apple charged the next period.
-        var renewed = buy(customer("renewed"), from: -29.99, to: 0.01)
+        let renewed = buy(customer("renewed"), from: -29.99, to: 0.01)
         record("renewed", renewed.id, from: -29.99, to: 0.01)
-        renewed.facts.transactionId += "1"
-        renewed.facts.purchaseDate = Self.at(0.01)
-        renewed.facts.expiresDate = Self.at(30)
-        renewed.facts.reason = "RENEWAL"
-        tell("DID_RENEW", nil, renewed, status: 1, at: 0.005)
+        _ = renew(renewed, from: 0.01, to: 30, at: 0.005)
     }
 
     private mutating func addBillingCauses() {
@@ -208,11 +225,7 @@ struct ComparedLedger {
         record("grace", grace.id, from: -31, to: -1)
         expect("grace", "pro", .gracePeriod)
         let retry = buy(customer("retry"), from: -31, to: -1)
-        tell(
-            "DID_FAIL_TO_RENEW", nil, retry, status: 3, at: -1,
-            renewal: RenewalFacts(
-                autoRenewStatus: true, isInBillingRetry: true, renewalDate: Self.at(-1), signedDate: Self.at(-1),
-                productId: "pro"))
+        failToRenew(retry)
         record("retry", retry.id, from: -31, to: 9)
         expect("retry", "pro", .billingRetry)
         let late = buy(customer("late"), to: 20)
