@@ -32,11 +32,12 @@ struct ImportCustomers: Sendable {
         var stored = Stored()
         var left: [String: (rows: Int, accounts: [UUID])] = [:]
         for row in rows { for id in row.originalTransactionIds { left[id, default: (0, [])].rows += 1 } }
+        var foreseen = ForeseenCustomers()
         let display = ProgressDisplay()
         var shown = ProgressLine(noun: "customers", total: rows.count, done: 0, elapsed: .zero)
         for row in rows {
             try Task.checkCancellation()
-            stored.results.append(try await result(of: row, &stored))
+            stored.results.append(try await result(of: row, &stored, &foreseen))
             for id in row.originalTransactionIds {
                 guard var known = left[id] else { continue }
                 known.rows -= 1
@@ -50,8 +51,16 @@ struct ImportCustomers: Sendable {
         return stored
     }
 
-    private func result(of row: ImportList.Row, _ stored: inout Stored) async throws -> ImportResult {
-        let mapped = try await run.outcome(of: row, isDryRun: isDryRun)
+    private func result(
+        of row: ImportList.Row, _ stored: inout Stored, _ foreseen: inout ForeseenCustomers
+    ) async throws -> ImportResult {
+        var mapped = try await run.outcome(of: row, isDryRun: isDryRun)
+        if isDryRun {
+            let claimed = foreseen.add(row, &mapped)
+            // Of a purchase that an account has, the database has said what it can.
+            let held = claimed.isEmpty ? [] : try await run.withheld(claimed, from: nil)
+            mapped.withhold(claimed.filter { !held.contains($0) })
+        }
         stored.tokens[row.line] = mapped.appAccountToken
         var result = ImportResult(row, mapped)
         guard let account = mapped.appAccountToken, !isDryRun, !row.grants.isEmpty else { return result }

@@ -27,7 +27,11 @@ struct ImportRun {
         var outcome: Outcome
         /// Nil where the customer is not stored.
         var appAccountToken: UUID?
-        /// The purchases of the row that another account has.
+        /// True for a customer who was not stored before.
+        var isNew = false
+        /// The purchases of the row, by their original transaction ids where these are known.
+        var purchases: [String] = []
+        /// Those of them that another account has.
         var withheld: [String] = []
     }
 
@@ -48,15 +52,13 @@ struct ImportRun {
     }
 
     private func stored(_ row: ImportList.Row, isDryRun: Bool) async throws -> Mapped {
-        var (outcome, token) = try await mapped(row, isDryRun: isDryRun)
-        guard outcome != .conflict, outcome != .erased, !row.originalTransactionIds.isEmpty else {
-            return Mapped(outcome: outcome, appAccountToken: token)
-        }
-        let purchases = try await purchases(row.originalTransactionIds)
-        if let token, !isDryRun { try await claim(purchases, for: token) }
-        let withheld = try await withheld(purchases, from: token, isDryRun: isDryRun)
-        if !withheld.isEmpty { outcome = .otherAccount }
-        return Mapped(outcome: outcome, appAccountToken: token, withheld: withheld)
+        let (outcome, token) = try await mapped(row, isDryRun: isDryRun)
+        var result = Mapped(outcome: outcome, appAccountToken: token, isNew: outcome == .created)
+        guard outcome != .conflict, outcome != .erased, !row.originalTransactionIds.isEmpty else { return result }
+        result.purchases = try await purchases(row.originalTransactionIds)
+        if let token, !isDryRun { try await claim(result.purchases, for: token) }
+        result.withhold(try await withheld(result.purchases, from: token, isDryRun: isDryRun))
+        return result
     }
 
     /// The purchases of a row. The file may name one by a renewal: Apple is not asked again about what an earlier run fetched, but then
@@ -141,6 +143,15 @@ struct ImportRun {
         case .known(let customer): return (.known, customer.appAccountToken)
         case .conflict: return (.conflict, nil)
         }
+    }
+}
+
+extension ImportRun.Mapped {
+    /// Another account has these purchases.
+    mutating func withhold(_ purchases: [String]) {
+        guard !purchases.isEmpty else { return }
+        withheld = (withheld + purchases).sorted()
+        outcome = .otherAccount
     }
 }
 

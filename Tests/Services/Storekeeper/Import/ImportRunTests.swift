@@ -4,6 +4,7 @@ import Foundation
 import Operations
 import Postgres
 import Storage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -13,13 +14,19 @@ import Testing
 @Suite(.serialized) struct ImportRunTests {
     private static let app = "com.example.app"
 
+    /// Each reading of the clock is later than the one before: of two claims the earlier one counts.
     private static func run(_ connection: PostgresConnection) -> ImportRun {
-        ImportRun(
+        let readings = Mutex(0.0)
+        return ImportRun(
             connection: connection, bundleId: app, environment: .production,
             context: CommandContext(
-                now: { CommandOutcome.now }, seed: { 1 }, id: { UUID() }, executable: nil, environment: [:],
-                user: "olga",
-                print: { _ in }, warn: { _ in }, confirm: nil))
+                now: {
+                    readings.withLock { readings in
+                        readings += 1
+                        return CommandOutcome.now.addingTimeInterval(readings)
+                    }
+                }, seed: { 1 }, id: { UUID() }, executable: nil, environment: [:], user: "olga", print: { _ in },
+                warn: { _ in }, confirm: nil))
     }
 
     @Test func `An erased account is the outcome of its row, and holds up no other`() async throws {
@@ -131,15 +138,7 @@ import Testing
                     $0.facts.appAccountToken = account?.uuidString.lowercased()
                 }
             }
-            let renewals = bought.map { purchase in
-                var renewal = purchase
-                renewal.facts.transactionId += "1"
-                renewal.facts.purchaseDate = ComparedLedger.at(-10)
-                renewal.facts.expiresDate = ComparedLedger.at(20)
-                renewal.facts.reason = "RENEWAL"
-                ledger.tell("DID_RENEW", nil, renewal, status: 1, at: -10)
-                return renewal
-            }
+            let renewals = bought.map { ledger.renew($0, from: -10, to: 20) }
             let (owned, free) = (renewals[0], renewals[1])
             try await ledger.apply(to: connection, seed: 1)
             let run = Self.run(connection)
@@ -181,6 +180,43 @@ import Testing
                     let mapped = try await run.outcome(of: row, isDryRun: isDryRun)
                     #expect(mapped.outcome == .conflict && mapped.appAccountToken == nil, "dry run: \(isDryRun)")
                 }
+            }
+        }
+    }
+
+    @Test func `A dry run says of rows of one file that name one token or one purchase what the import says`()
+        async throws
+    {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            var ledger = ComparedLedger()
+            let owned = ledger.buy(ledger.customer("owner"), from: -10, to: 20)
+            try await ledger.apply(to: connection, seed: 1)
+            let (token, other) = (UUID(), UUID())
+            let cases: [(customer: String, token: UUID?, purchases: [String], outcome: String)] = [
+                ("user-1", token, [], "created"), ("user-2", token, ["1001"], "conflict"),
+                // An id that is a UUID is the customer's token, too.
+                (token.uuidString, nil, ["1001"], "conflict"), (other.uuidString, nil, [], "created"),
+                ("user-3", other, [], "conflict"), ("user-4", nil, ["1001"], "created"),
+                ("user-5", nil, ["1001", "1002"], "otherAccount"), ("user-6", nil, ["1002"], "otherAccount"),
+                // JSON lines may have several of a customer.
+                ("user-4", nil, ["1001", "1003"], "known"), ("user-4", UUID(), ["1004"], "conflict"),
+                ("user-1", token, ["1004"], "known"), ("user-6", nil, ["1004"], "otherAccount"),
+                // Apple names the account.
+                ("user-7", nil, [owned.id], "otherAccount"), ("owner", nil, [owned.id], "known"),
+            ]
+            let rows = cases.enumerated().map { place, row in
+                ImportList.Row(
+                    line: place + 1, customerId: row.customer, appAccountToken: row.token,
+                    originalTransactionIds: row.purchases)
+            }
+            for isDryRun in [true, false] {
+                let customers = ImportCustomers(
+                    run: Self.run(connection), rows: rows,
+                    performer: try Performer("olga", reason: nil, at: CommandOutcome.now), isDryRun: isDryRun)
+                let results = try await customers.store(isShown: false).results
+                #expect(results.map(\.outcome) == cases.map(\.outcome), "dry run: \(isDryRun)")
+                #expect(results[6].reason?.contains("1001:") == true, "dry run: \(isDryRun)")
             }
         }
     }
