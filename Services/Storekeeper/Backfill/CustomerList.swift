@@ -34,7 +34,8 @@ struct CustomerList {
         var problems: [String] = []
         // The line end of Windows is one character.
         for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-            let word = line.prefix { $0 != "#" }.filter { !$0.isWhitespace }
+            // A byte order mark stands within where files were put together.
+            let word = line.prefix { $0 != "#" }.filter { !$0.isWhitespace && $0 != "\u{FEFF}" }
             guard !word.isEmpty else { continue }
             if word.utf8.count <= 30, word.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
                 if seen.insert(word).inserted { customers.append(Customer(id: word)) }

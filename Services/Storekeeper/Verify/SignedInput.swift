@@ -14,7 +14,7 @@ struct SignedInput {
     /// - Parameter content: a JWS, with white space around it or in quotes, or a JSON object with one in it.
     /// - Throws: `ValidationError` where there is none.
     init(_ content: [UInt8]) throws {
-        let trimmed = Self.trimmed(content)
+        let trimmed = Self.trimmed(content.withoutByteOrderMark)
         guard !trimmed.isEmpty else { throw ValidationError("the input is empty; expected a signed payload") }
         guard trimmed.first == UInt8(ascii: "{") else {
             jws = trimmed
@@ -34,7 +34,7 @@ struct SignedInput {
         jws = found
     }
 
-    private static func trimmed(_ content: [UInt8]) -> [UInt8] {
+    private static func trimmed(_ content: ArraySlice<UInt8>) -> [UInt8] {
         let noise: Set = [
             UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"), UInt8(ascii: "\""),
         ]

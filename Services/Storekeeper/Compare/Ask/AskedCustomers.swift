@@ -15,7 +15,8 @@ struct AskedCustomers {
         var seen: Set<[UInt8]> = []
         var problems: [Int] = []
         func take(_ line: [UInt8], _ number: Int) {
-            let id = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            let id = String(decoding: line.withoutByteOrderMark, as: UTF8.self).trimmingCharacters(
+                in: .whitespacesAndNewlines)
             guard !id.isEmpty else { return }
             // Bytes that are no UTF-8 have become U+FFFD. The last ones would lead to another place of the API.
             let isUnusable = id.unicodeScalars.contains { $0.value < 32 || $0.value == 0xFFFD }

@@ -20,7 +20,7 @@ struct CustomerListTests {
     @Test func `A byte order mark is no part of a list of ids, nor of a document`() throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
-        try directory.write("ids.txt", "\u{FEFF}470000000000001\r\n470000000000002\r\n")
+        try directory.write("ids.txt", "\u{FEFF}470000000000001\r\n\u{FEFF}470000000000002\r\n")
         let file = directory.path("ids.txt")
         #expect(
             try CustomerList(FilePieces(path: file).text()).customers.map(\.id) == [
