@@ -45,12 +45,18 @@ struct FetchService: Service {
         }
     }
 
-    /// Claims as many windows as there are free slots; none while the database is unavailable.
-    private func claim(_ limit: Int, _ backoff: inout Backoff) async -> [WindowClaim] {
-        guard limit > 0 else { return [] }
+    /// The number of slots that only regular checks take. Days of many apps, or half a year in parts, would otherwise take all for as
+    /// long as they last, while the state of an app that is followed grows old. Few, because the others have to reach Apple's limit.
+    private var reserve: Int { min(width - 1, max(1, width / 8)) }
+
+    /// Claims as many windows as there are free slots for them; none while the database is unavailable.
+    private func claim(_ free: Int, _ backoff: inout Backoff) async -> [WindowClaim] {
+        guard free > 0 else { return [] }
+        let isReserve = free <= reserve
         do {
             let claims = try await fetch.claims.claim(
-                for: holder, apps: apps(), seconds: fetch.leaseSeconds, limit: limit)
+                for: holder, apps: apps(), seconds: fetch.leaseSeconds, limit: isReserve ? free : free - reserve,
+                reason: isReserve ? .failures : nil)
             backoff.reset()
             return claims
         } catch {

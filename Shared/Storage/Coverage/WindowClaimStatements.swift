@@ -16,6 +16,7 @@ extension WindowClaimStore {
                 and (not_before is null or not_before <= statement_timestamp()
                     or not_before > statement_timestamp() + interval '2 hours')
                 and (environment::text, bundle_id) in (select * from unnest($3::text[], $4::text[]))
+                and ($6::text is null or reason = $6::text)
             order by priority desc, created_at, from_at
             limit $5::bigint
             for update skip locked

@@ -18,12 +18,15 @@ public struct WindowClaimStore: Sendable {
     /// - Parameters:
     ///   - apps: the apps with an API key.
     ///   - seconds: the length of the lease, which one page must not exceed.
+    ///   - reason: nil for windows of any.
     public func claim(
-        for holder: UUID, apps: [CoverageStore.App], seconds: Int64, limit: Int = 1
+        for holder: UUID, apps: [CoverageStore.App], seconds: Int64, limit: Int = 1,
+        reason: RecoveryWindow.Reason? = nil
     ) async throws -> [WindowClaim] {
         try await repeating {
             try await connection.execute(
-                Self.claim, holder, seconds, apps.map(\.environment.rawValue), apps.map(\.bundleId), Int64(limit))
+                Self.claim, holder, seconds, apps.map(\.environment.rawValue), apps.map(\.bundleId), Int64(limit),
+                reason?.rawValue)
         }.map { row in
             WindowClaim(
                 id: try row.value("id"), holder: holder, scope: try RecoveryWindowStore.scope(row),
