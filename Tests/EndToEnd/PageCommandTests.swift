@@ -142,6 +142,9 @@ extension EndToEnd {
             "storekeeper help COMMAND": "storekeeper help status",
             "storekeeper import":
                 "storekeeper import export.csv.gz --app com.example.app --environment Production --dry-run",
+            // Exit code 1: another customer has the purchase of a row.
+            "storekeeper import export.csv.gz --app com.example.app --environment Production --progress com.example.app.progress":
+                "storekeeper import export.csv.gz --app com.example.app --environment Production --progress com.example.app.progress || [ $? -eq 1 ]",
             "storekeeper insight purchases REPORT": "storekeeper insight purchases revenue --app com.example.app",
             "storekeeper insight rates load":
                 "echo 2026-01-02,EUR,1.17 >rates.csv && storekeeper insight rates load rates.csv --into USD --source test",

@@ -20,7 +20,9 @@ struct CutOver {
             "5. Request a test notification: storekeeper test-notification \(place)",
             "6. Watch storekeeper status and storekeeper webhooks list.",
             "7. After an hour, take \(app) out of STOREKEEPER_FOLLOWED_APPS.",
-            "To go back: put \(app) into STOREKEEPER_FOLLOWED_APPS again, and set the Server URL to the one of before.",
+            "8. Let your backend ask Storekeeper's API, for some customers first.",
+            "To go back: let your backend ask the other system, put \(app) into STOREKEEPER_FOLLOWED_APPS again, and set the "
+                + "Server URL to the one of before.",
         ]
     }
 }

@@ -400,6 +400,8 @@ import Testing
             #expect(passed.code == 0 && passed.text.contains("nothing is unexplained"), "\(passed.text)")
             let steps = "webhooks create --kind apple --app com.example.app --environment Production"
             #expect(passed.text.contains(steps) && passed.text.contains("the Production Server URL of com.example.app"))
+            #expect(passed.text.contains("8. Let your backend ask Storekeeper's API"))
+            #expect(passed.text.contains("To go back: let your backend ask the other system"))
             #expect(!nothing.text.contains(steps))
             #expect(await report(3).code == 1)
             #expect(await report(0).code == 64)
