@@ -16,15 +16,15 @@ struct ForeseenCustomers {
     mutating func add(_ row: ImportList.Row, _ mapped: inout ImportRun.Mapped) -> [String] {
         let customer = row.customerId.exact
         if mapped.isNew {
-            let isKnown: Bool
+            let isPossible: Bool
             if let account = accounts[customer] {
-                isKnown = row.appAccountToken == nil || row.appAccountToken == account
+                isPossible = row.appAccountToken == nil || row.appAccountToken == account
                 mapped.appAccountToken = account
                 if mapped.outcome == .created { mapped.outcome = .known }
             } else {
-                isKnown = mapped.appAccountToken.map { holders[$0] == nil } ?? true
+                isPossible = mapped.appAccountToken.map { holders[$0] == nil } ?? true
             }
-            guard isKnown else {
+            guard isPossible else {
                 mapped = ImportRun.Mapped(outcome: .conflict)
                 return []
             }

@@ -15,7 +15,7 @@ import Testing
     private static let app = "com.example.app"
 
     /// Each reading of the clock is later than the one before: of two claims the earlier one counts.
-    private static func run(_ connection: PostgresConnection) -> ImportRun {
+    static func run(_ connection: PostgresConnection) -> ImportRun {
         let readings = Mutex(0.0)
         return ImportRun(
             connection: connection, bundleId: app, environment: .production,
