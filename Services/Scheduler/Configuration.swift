@@ -50,7 +50,7 @@ struct Configuration: WorkerVariables, DatabaseVariables {
         default: "12h")
     let fetches = Variable.int(
         "STOREKEEPER_FETCHES",
-        "number of windows fetched in parallel",
+        "number of windows fetched in parallel; an eighth of them, and at least one of several, is for regular checks alone",
         default: "16", in: 1...64)
     let windowLease = Variable.duration(
         "STOREKEEPER_WINDOW_LEASE",

@@ -51,6 +51,27 @@ import Testing
         #expect(plan.due(Self.coverage(planned: -300), asked: [], now: Self.now)?.onlyFailures == true)
     }
 
+    @Test(arguments: [0, 40, 890, 1200] as [TimeInterval])
+    func `What Apple sends of an app that is followed is asked about after its interval and a turn, or a longer fetch`(
+        fetching: TimeInterval
+    ) {
+        var plan = plan
+        plan.followed = ["com.example.app"]
+        let turn: TimeInterval = 14
+        var (until, oldest): (TimeInterval, TimeInterval) = (0, 0)
+        for seconds in stride(from: turn, through: 86_400, by: turn) {
+            let now = Self.now.addingTimeInterval(seconds)
+            let isOpen = until > 0 && seconds - until < fetching
+            let asked = RecoveryWindowStore.Asked(
+                isOpen ? .open : .fetched, openedAt: Self.now.addingTimeInterval(until))
+            guard let scope = plan.due(Self.coverage(planned: until), asked: [asked], now: now) else { continue }
+            #expect(scope.from.timeIntervalSince(Self.now) == until - 900 && scope.to == now)
+            oldest = max(oldest, seconds - until)
+            until = seconds
+        }
+        #expect(oldest >= 900 && oldest < max(900, fetching) + turn)
+    }
+
     @Test func `FailuresPlan repeats a request that Apple rejects after the interval, then less and less often`() {
         func isAsked(_ rejections: Int, secondsAgo seconds: TimeInterval) -> Bool {
             let rejected = [RecoveryWindowStore.Asked](
