@@ -14,12 +14,12 @@ import Testing
     {
         try await SchedulerFixture.open { fixture in
             // Apple lets each of them wait.
-            fixture.faults.add(ServerFault(kind: .storm, delay: .seconds(30)))
+            fixture.faults.add(ServerFault(kind: .storm, delay: .seconds(300)))
             for reason in [RecoveryWindow.Reason.sweep, .sweep, .sweep, .manual, .manual] {
                 _ = try await fixture.open(reason: reason)
             }
             let fetching = FetchService(
-                fetch: fixture.fetch(deadline: .seconds(50)), apps: { [SchedulerFixture.app] }, width: 4,
+                fetch: fixture.fetch(), apps: { [SchedulerFixture.app] }, width: 4,
                 holder: UUID(),
                 liveness: Health(instant: { .now }).livenessProbe("fetching", limit: .seconds(60)),
                 logger: SchedulerFixture.logger)
