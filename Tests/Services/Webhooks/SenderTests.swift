@@ -222,12 +222,12 @@ import WebhookDelivery
             return .init()
         }) { receiver, port in
             try await Self.with(receiver, port: port) { bench in
-                try await bench.drain()
-                _ = try await bench.enqueue(["a"])
                 let registry = MetricRegistry(metrics: Metric.all)
                 let id = bench.endpoint.id.uuidString.lowercased()
                 let places = "storekeeper_webhook_places_used{endpoint=\"\(id)\"}"
                 try await withMetricsFactory(registry) {
+                    try await bench.drain()
+                    _ = try await bench.enqueue(["a"])
                     #expect(try await bench.sender.turn() == 1)
                     #expect(registry.exposition().contains("\(places) 1\n"))
                     open.finish()
