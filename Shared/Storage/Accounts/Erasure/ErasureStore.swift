@@ -118,24 +118,19 @@ package struct ErasureStore: Sendable {
         audit: @Sendable (Certificate) -> OperatorAction? = { _ in nil }
     ) async throws -> Certificate? {
         let app = CoverageStore.App(environment, bundleId)
-        // Before, because the erasure may separate purchases of one Apple account from each other, and in a transaction of its own,
-        // because the erasure locks a table that this one reads.
-        let before = try await connection.transaction { transaction in
-            let known = try transaction.execute(Self.purchases, environment.rawValue, bundleId, account)
-            let change = OwnershipChange(try known.map { row in try row.value("original_transaction_id") }, of: app)
-            return try Self.reached(from: change, account, app, in: transaction)
-        }
         let certificate: Certificate? = try await repeating {
             try await connection.transaction { transaction in
-                // Nothing is left afterwards of what the account uploaded, also in the moment before.
-                _ = try transaction.pipeline([OwnershipLock.uploads(of: account, app)])
+                // Nothing is added under the lock to what is read here and erased then.
+                let lock = try transaction.execute(Self.lock, environment.rawValue, bundleId, account)
+                guard try lock[0].value("is_locked", as: Bool.self) else { return nil }
+                // Before, because the erasure may separate purchases of one Apple account from each other.
+                let change = try Self.reached(from: account, app, in: transaction)
                 let apps = try AccountAppStore.identities(of: account, app, in: transaction)
                 let row = try transaction.execute(
                     Self.erase, id, environment.rawValue, bundleId, account, extent == .erase, now,
                     now.addingTimeInterval(Self.retention + Self.segment)
                 ).first
                 guard let certificate = try row.map(Self.certificate) else { return nil }
-                let change = try Self.reached(from: before, account, app, in: transaction)
                 try OwnershipStore.decide(change, at: now, in: transaction)
                 try AccountAppStore.decide(apps, app, in: transaction)
                 if let action = audit(certificate) {
@@ -174,16 +169,16 @@ package struct ErasureStore: Sendable {
         return ids.count
     }
 
-    /// A change with all purchases of its Apple accounts and of those that an account owns, claims or may use.
+    /// A change with all purchases of the Apple accounts that an account uses, or of which it owned or claimed a purchase.
     private static func reached(
-        from change: OwnershipChange, _ account: UUID, _ app: CoverageStore.App, in transaction: PostgresTransaction
+        from account: UUID, _ app: CoverageStore.App, in transaction: PostgresTransaction
     ) throws -> OwnershipChange {
-        var change = change
+        let known = try transaction.execute(Self.purchases, app.environment.rawValue, app.bundleId, account)
+        let change = OwnershipChange(try known.map { row in try row.value("original_transaction_id") }, of: app)
         let rows = try transaction.pipeline([
             OwnershipStore.command(reachedFrom: change, account: (account, app))
         ])
-        change.formUnion(OwnershipChange(try OwnershipStore.purchases(rows[0]).map(\.id), of: app))
-        return change
+        return OwnershipChange(try OwnershipStore.purchases(rows[0]).map(\.id), of: app)
     }
 
     /// The certificate of an erasure; nil where there is none of this id.
@@ -216,7 +211,7 @@ package struct ErasureStore: Sendable {
     private static let segment = 8 * 86_400.0
 
     static let statements = [
-        ErasedAccounts.select, unsweptAccount, unswept, preview, purchases, erase, find, sweep,
+        ErasedAccounts.select, unsweptAccount, unswept, preview, lock, purchases, erase, find, sweep,
     ]
 
     private static let columns =
@@ -278,6 +273,10 @@ package struct ErasureStore: Sendable {
         """
         select unnest(purchases_of_account($1::text::store_environment, $2::text, $3::uuid)) as original_transaction_id
         """)
+
+    private static let lock = Statement(
+        "erase-account-lock",
+        "select lock_erasures($1::text::store_environment, $2::text, $3::uuid) as is_locked")
 
     private static let erase = Statement(
         "erase-account",

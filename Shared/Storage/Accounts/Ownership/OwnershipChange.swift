@@ -2,8 +2,6 @@ import Contracts
 import Postgres
 import Subscriptions
 
-import struct Foundation.UUID
-
 /// The purchases for which a transaction has changed what decides who may use them.
 struct OwnershipChange: Sendable {
     /// A purchase, or Apple's id of a customer, within one app.
@@ -93,12 +91,6 @@ struct OwnershipLock: Hashable, Sendable {
     }
 
     private static func text(_ app: CoverageStore.App) -> String { "\(app.environment.rawValue) \(app.bundleId)" }
-
-    /// Waits for the upload of an app transaction that an account is making, and keeps back the next one. Without the lock of the app, which
-    /// an erasure must not hold while it waits for the batches: a large one takes that lock wholly.
-    static func uploads(of account: UUID, _ app: CoverageStore.App) -> Command {
-        Command(named, [appTransaction(account.uuidString.lowercased(), of: app).name])
-    }
 
     /// In one order, the apps before the names, so that two transactions do not wait for each other.
     static func commands(_ locks: Set<OwnershipLock>) -> [Command] {

@@ -363,6 +363,29 @@ begin atomic
             and session.backend_type = 'client backend' and session.xact_start < clock_timestamp() - than);
 end;
 
+-- Locks what an erasure of an account changes, until the transaction ends: what the caller reads then is what erase_account erases.
+-- False, and nothing is locked, where nothing is known of the account: the pipeline waits for the lock. Runs as its owner, because no
+-- service may lock the table.
+create function lock_erasures(asked_environment store_environment, asked_bundle_id text, asked_account uuid)
+returns boolean
+language plpgsql security definer
+set search_path from current
+set lock_timeout = '5s'
+as $$
+begin
+    if not is_account_known(asked_environment, asked_bundle_id, asked_account) then
+        return false;
+    end if;
+    -- Each attempt that waits for the lock has the pipeline wait behind it, and what has lasted so long does not end in time.
+    if is_held_longer('erased_account', interval '1 minute') then
+        raise exception 'another transaction, such as a dump, holds the table erased_account; erase the customer when it has ended'
+            using errcode = 'lock_not_available';
+    end if;
+    lock table erased_account in access exclusive mode;
+    return true;
+end;
+$$;
+
 -- Erases an account, or only detaches it, see detach_account. Deletes what was reported of the use of its purchases, too, keeps for the
 -- sweep whose account it was and Apple's ids of the customer, which afterwards no row tells, notes the purchases of the account alone, and
 -- forgets whose credits they were and which requests restored.
@@ -381,16 +404,10 @@ declare
     own_id text;
     certificate erased_account;
 begin
-    -- The pipeline waits for the lock: an unknown account locks nothing. detach_account asks again, under the lock.
-    if not is_account_known(asked_environment, asked_bundle_id, asked_account) then
+    -- detach_account asks again whether the account is known, under the lock.
+    if not lock_erasures(asked_environment, asked_bundle_id, asked_account) then
         return;
     end if;
-    -- Each attempt that waits for the lock has the pipeline wait behind it, and what has lasted so long does not end in time.
-    if is_held_longer('erased_account', interval '1 minute') then
-        raise exception 'another transaction, such as a dump, holds the table erased_account; erase the customer when it has ended'
-            using errcode = 'lock_not_available';
-    end if;
-    lock table erased_account in access exclusive mode;
     concerned := purchases_of_account(asked_environment, asked_bundle_id, asked_account);
     own := purchases_of_account_alone(asked_environment, asked_account, concerned);
     ids := array(

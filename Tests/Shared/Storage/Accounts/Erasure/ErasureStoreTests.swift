@@ -910,6 +910,40 @@ import Testing
         }
     }
 
+    @Test func `An account that claims on the same Apple account while another one is erased is decided about at once`()
+        async throws
+    {
+        try await LedgerStoreTests.use { connection, database async throws in
+            var fixtures = Fixtures(seed: 908)
+            try await Self.apply([Self.entry(&fixtures, account: Self.token)], connection)
+            try await SharingStore(connection).setPolicy(.refuse, of: Self.app, in: .production, at: Fixtures.now)
+            let claim = AccountClaim(
+                key: SubscriptionKey(environment: .production, originalTransactionId: "2"), bundleId: Self.app,
+                appTransactionId: "70", appAccountToken: Self.other, evidence: .signed, since: Fixtures.now)
+            let (holder, uploader) = (TestDatabase.connection(database), TestDatabase.connection(database))
+            let eraser = TestDatabase.connection(database)
+            // The claim is written, and waits for the lock of its purchase.
+            try await holder.run(
+                unsafeScript: """
+                    begin;
+                    select pg_advisory_xact_lock(
+                        hashtextextended(current_schema() || ' purchase Production \(Self.app) 2', 0))
+                    """)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await CustomerStore(uploader).add([claim]) }
+                _ = try await TestDatabase.blockedBackends(asking: connection)
+                group.addTask { _ = try await Self.forget(.erase, eraser) }
+                _ = try await TestDatabase.blockedBackends(2, asking: connection)
+                try await holder.run(unsafeScript: "rollback")
+                try await group.waitForAll()
+            }
+            let held = try await OwnershipStoreTests.rows(connection).held
+            #expect(held.map(\.appAccountToken) == [Self.other] && held.map(\.because) == [.claim])
+            try await OwnershipStoreTests.expectDecided(connection)
+            for used in [holder, uploader, eraser] { await used.close() }
+        }
+    }
+
     @Test func `ErasureStore misses no batch of the account that is applied meanwhile`() async throws {
         try await LedgerStoreTests.use { connection, database async throws in
             let writers = (0..<3).map { _ in TestDatabase.connection(database) }
