@@ -146,7 +146,7 @@ struct EntitlementHandlers: Sendable {
             return Look(answer: nil, tag: known)
         }
         let answer = try await read(account, bundleIds, request)
-        let tag = answer.tag(bundleIds: bundleIds)
+        let tag = answer.tag(bundleIds: bundleIds, isOfNow: request.number("at") == nil)
         return Look(answer: tag.answer == known?.answer ? nil : answer, tag: tag)
     }
 

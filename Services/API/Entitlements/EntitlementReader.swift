@@ -16,13 +16,14 @@ struct EntitlementReader: Sendable {
         var definitions: Int64
 
         /// Changes whenever the answer does, apart from the time it was given at.
-        func tag(bundleIds: [String]?) -> AnswerTag {
+        /// - Parameter isOfNow: false for an answer about another moment, which says nothing about an answer of now.
+        func tag(bundleIds: [String]?, isOfNow: Bool) -> AnswerTag {
             var json = JSONWriter(capacity: 1024)
             json.beginObject()
             let access = view.access
             access.write(to: &json, states: view.states, products: view.products)
             // The states of withheld purchases change by the clock.
-            let versions = access.withheld.isEmpty ? view.version : nil
+            let versions = isOfNow && access.withheld.isEmpty ? view.version : nil
             return AnswerTag(
                 answer: json.bytes, until: access.changesAt,
                 versions: versions.map {

@@ -142,6 +142,26 @@ struct EntitlementTests {
         }
     }
 
+    @Test func `An ETag of entitlements at another moment says nothing about now`() async throws {
+        try await RunningAPI.with { api in
+            try await SampleState.use(api) { state in
+                let key = try await api.key()
+                let grant = CustomerRecords.ManualGrant(
+                    id: UUID(), environment: .sandbox, bundleId: SampleState.app,
+                    appAccountToken: try #require(UUID(uuidString: SampleState.account)), productId: "pro",
+                    reason: "r", startsAt: state.now.addingTimeInterval(1000), endsAt: nil, createdAt: state.now,
+                    createdBy: UUID())
+                _ = try await state.connection.pipeline([CustomerRecords.command(adding: grant)])
+                let moment = state.now.addingTimeInterval(1500).milliseconds
+                let later = try await api.get("\(path)?at=\(moment)", key: key)
+                #expect(later.json?["entitlements"]?.elements.count == 1)
+                let tag = try #require(later.headers["etag"])
+                let now = try await api.get(path, key: key, headers: ["If-None-Match": tag])
+                #expect(now.status == 200 && now.json?["entitlements"]?.elements.isEmpty == true)
+            }
+        }
+    }
+
     @Test func `Entitlements that are waited for are answered when they change`() async throws {
         try await RunningAPI.with { api in
             try await SampleState.use(api) { state in
