@@ -88,6 +88,6 @@ package struct AccountView: Sendable {
 
     /// Why a purchase is withheld, in the words of the API.
     package func reason(withheld line: AccountAccess.Line) -> String {
-        AccountAccess.reason(withheld: states[line.id])
+        AccountAccess.reason(withheld: states[line.id], because: line.because)
     }
 }

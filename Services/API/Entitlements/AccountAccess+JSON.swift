@@ -30,7 +30,7 @@ extension AccountAccess {
             json.member("bundleId", line.bundleId)
             json.member("originalTransactionId", line.id)
             json.member("productId", products[line.id])
-            let reason = withheldBecause[line.id] ?? Self.reason(states[line.id])
+            let reason = withheldBecause[line.id] ?? Self.reason(states[line.id], line.because)
             json.member("reason", reason.name)
             json.member("nextStep", reason.nextStep)
             json.endObject()
@@ -65,9 +65,9 @@ extension AccountAccess {
         json.endObject()
     }
 
-    /// A purchase that gives access, only not to this account, is another account's.
-    static func reason(_ state: SubscriptionState?) -> WithheldReason {
+    /// A purchase that gives access, only not to this account, is another account's, or the policy gives it to none.
+    static func reason(_ state: SubscriptionState?, _ because: PurchaseAccount.Reason?) -> WithheldReason {
         guard let state else { return .notFound }
-        return state.givesAccess ? .otherAccount : .state(state)
+        return state.givesAccess ? WithheldReason(because) : .state(state)
     }
 }

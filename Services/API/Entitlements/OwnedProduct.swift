@@ -41,11 +41,11 @@ struct OwnedProduct: Sendable {
     private var reason: (name: String, nextStep: String?) {
         if let line { return (line.reason ?? "unknown", nil) }
         guard let newest else { return ("neverBought", nil) }
-        guard view.access.withheld.contains(where: { $0.id == newest.originalTransactionId }) else {
+        guard let purchase = view.access.withheld.first(where: { $0.id == newest.originalTransactionId }) else {
             // The purchase gives access, and to another product.
             return ("upgraded", nil)
         }
-        let reason = AccountAccess.reason(view.states[newest.originalTransactionId])
+        let reason = AccountAccess.reason(view.states[newest.originalTransactionId], purchase.because)
         return (reason.name, reason.nextStep)
     }
 }

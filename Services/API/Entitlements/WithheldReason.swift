@@ -10,6 +10,8 @@ enum WithheldReason: Sendable, Equatable {
     case otherAccount
     /// Another account has it, and the account has sent an old copy.
     case oldCopy
+    /// Several accounts claim it, and the policy gives it to none of them.
+    case refused
     /// The request has an id and nothing signed, by which no account claims a purchase.
     case notClaimed
     /// Another account has it, and restores have moved it too often.
@@ -20,11 +22,23 @@ enum WithheldReason: Sendable, Equatable {
     /// - Parameters:
     ///   - evidence: of the account's upload; nil where it has none.
     ///   - isTaken: whether another account owns or claims the purchase.
-    init(_ evidence: ClaimEvidence?, isTaken: Bool) {
+    ///   - isRefused: whether the policy gives the purchase to no account.
+    init(_ evidence: ClaimEvidence?, isTaken: Bool, isRefused: Bool) {
         self =
             switch evidence {
-            case nil: isTaken ? .otherAccount : .notClaimed
             case .old: .oldCopy
+            case _ where isRefused: .refused
+            case nil: isTaken ? .otherAccount : .notClaimed
+            default: .otherAccount
+            }
+    }
+
+    /// - Parameter because: the rule by which the account may not use a purchase that gives access; nil where it is not stored.
+    init(_ because: PurchaseAccount.Reason?) {
+        self =
+            switch because {
+            case .refused: .refused
+            case .oldCopy: .oldCopy
             default: .otherAccount
             }
     }
@@ -36,6 +50,7 @@ enum WithheldReason: Sendable, Equatable {
         case .notFound: "notFound"
         case .otherAccount: "otherAccount"
         case .oldCopy: "oldCopy"
+        case .refused: "refused"
         case .notClaimed: "notClaimed"
         case .tooManyTransfers: "tooManyTransfers"
         case .tooManyAccounts: "tooManyAccounts"
@@ -48,7 +63,10 @@ enum WithheldReason: Sendable, Equatable {
         case .state, .notFound: nil
         case .otherAccount:
             "Log in with the account that has the purchase, or restore it with POST /v1/restores, which moves it where the "
-                + "policy of the app says so."
+                + "policy of the app says so; send deviceVerificationId where the policy asks for it."
+        case .refused:
+            "Several accounts claim it, and the policy of the app gives it to none of them: an operator can choose one with "
+                + "storekeeper customers choose."
         case .oldCopy:
             "Call AppStore.sync() in the app and send the transactions that it then has: they are newly signed."
         case .tooManyTransfers:

@@ -50,7 +50,8 @@ struct UploadAnswer {
                 } else if preview.overclaimed.contains(key) {
                     withheld[id] = .tooManyAccounts
                 } else {
-                    withheld[id] = WithheldReason(evidence[id], isTaken: preview.isTaken(key, from: account))
+                    withheld[id] = WithheldReason(
+                        evidence[id], isTaken: preview.isTaken(key, from: account), isRefused: preview.isRefused(key))
                 }
             }
         }
@@ -125,12 +126,14 @@ struct UploadAnswer {
         json.endArray()
     }
 
-    /// Why the account does not claim what the purchase of the app gives; nil where it does.
+    /// Why the account does not have what the purchase of the app gives; nil where it does.
     private var appWithheld: WithheldReason? {
         switch app {
         case nil, .stored: nil
+        case .withheld(let because): WithheldReason(because)
         case .oldCopy: .oldCopy
         case .tooManyAccounts: .tooManyAccounts
+        case .tooManyTransfers: .tooManyTransfers
         }
     }
 

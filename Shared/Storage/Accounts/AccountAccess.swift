@@ -33,12 +33,21 @@ package struct AccountAccess: Sendable {
     /// Increases with every change of these purchases and grants.
     package let version: Int64
 
-    /// Why a purchase is withheld: its state; `otherAccount` where it gives access, only not to this account; `notFound` where no
-    /// notification about it is known.
-    /// - Parameter state: nil where the purchase is not stored.
-    package static func reason(withheld state: SubscriptionState?) -> String {
+    /// Why a purchase is withheld: its state; where it gives access, only not to this account, `otherAccount`, `oldCopy` or `refused`;
+    /// `notFound` where no notification about it is known.
+    /// - Parameters:
+    ///   - state: nil where the purchase is not stored.
+    ///   - because: the rule by which the account may not use it.
+    package static func reason(
+        withheld state: SubscriptionState?, because: PurchaseAccount.Reason? = nil
+    ) -> String {
         guard let state else { return "notFound" }
-        return state.givesAccess ? "otherAccount" : state.rawValue
+        guard state.givesAccess else { return state.rawValue }
+        return switch because {
+        case .oldCopy: "oldCopy"
+        case .refused: "refused"
+        default: "otherAccount"
+        }
     }
 
     /// - Parameters:

@@ -61,8 +61,12 @@ package struct AccountAppStore: Sendable {
 
     /// The outcome of an upload.
     package enum Outcome: Sendable {
-        /// It is stored; the account may use what the purchase of the app gives where the policy says so.
+        /// It is stored, and the account may use what the purchase of the app gives.
         case stored
+        /// It is stored, and the account may not use it, by this rule.
+        case withheld(PurchaseAccount.Reason)
+        /// It is stored, and stays with another account: restores have moved it too often.
+        case tooManyTransfers
         /// It is an old copy, and another account has uploaded the app transaction.
         case oldCopy
         /// Other accounts, as many as may claim one Apple account, have evidence that is as strong.
@@ -126,13 +130,15 @@ package struct AccountAppStore: Sendable {
                             app.originalApplicationVersion, app.originalPurchaseDate, since,
                             app.evidence.rawValue, app.preorderDate)
                     ] + (transfer.map { [TransferStore.command(adding: [$0], at: app.recordedAt, by: request)] } ?? []))
-                try Self.decide(
+                let decided = try Self.decide(
                     AppTransactionUploads.read([app.identity], of: app.appAccountToken, scope, in: transaction), scope,
                     in: transaction)
                 if let audit, written[0].affected > 0 || transfer?.outcome == .accepted {
                     _ = try transaction.pipeline([OperatorActionStore.command(recording: [audit])])
                 }
-                return .stored
+                let own = decided.first { $0.key == made.key && $0.appAccountToken == made.appAccountToken }
+                guard let own, !own.mayUse else { return .stored }
+                return transfer?.outcome == .tooMany ? .tooManyTransfers : .withheld(own.because)
             }
         }
     }
@@ -165,18 +171,19 @@ package struct AccountAppStore: Sendable {
     /// Decides which of the accounts that uploaded app transactions may use what the purchases of the app give, under their locks.
     static func decide(_ identities: [String], _ app: CoverageStore.App, in transaction: PostgresTransaction) throws {
         guard !identities.isEmpty else { return }
-        try decide(AppTransactionUploads.locked(identities, app, in: transaction), app, in: transaction)
+        _ = try decide(AppTransactionUploads.locked(identities, app, in: transaction), app, in: transaction)
     }
 
     private static func decide(
         _ uploads: [AppTransactionUploads.Upload], _ app: CoverageStore.App, in transaction: PostgresTransaction
-    ) throws {
+    ) throws -> [PurchaseAccount] {
         let uploads = AppTransactionUploads(uploads, in: app.environment)
-        for customer in uploads.all {
-            let entitled = try inputs(of: customer, in: uploads, app, in: transaction).decided().filter(\.mayUse)
-                .compactMap { UUID(uuidString: $0.appAccountToken) }
+        return try uploads.all.flatMap { customer in
+            let decided = try inputs(of: customer, in: uploads, app, in: transaction).decided()
+            let entitled = decided.filter(\.mayUse).compactMap { UUID(uuidString: $0.appAccountToken) }
             let identities = Set(uploads.uploads(of: customer).map(\.identity)).sorted()
             _ = try transaction.execute(Self.entitle, app.environment.rawValue, app.bundleId, identities, entitled)
+            return decided
         }
     }
 

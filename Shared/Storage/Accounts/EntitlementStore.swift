@@ -32,7 +32,8 @@ package enum EntitlementStore {
         package var endsAt: Date?
         /// The first moment at which the purchase no longer gives the product, whatever the reasons; nil where none is known.
         package var until: Date?
-        /// The reason of the period, a raw value of `AccessPeriod.Reason`. For the app itself, its original version.
+        /// The reason of the period, a raw value of `AccessPeriod.Reason`. For the app itself, its original version; for a purchase, a
+        /// raw value of `PurchaseAccount.Reason`.
         package var reason: String?
         package var transactionId: String?
         /// Apple's id of the subscription group; nil where it is no subscription.
@@ -47,6 +48,11 @@ package enum EntitlementStore {
         package var revision: Int64
         /// Of the account, see ``Version``; nil where it was not read.
         package var accountVersion: Int64?
+
+        /// The rule that says whether the account may use the purchase; nil where the line is none of a purchase, or none is stored.
+        package var because: PurchaseAccount.Reason? {
+            source == .purchase ? reason.flatMap(PurchaseAccount.Reason.init) : nil
+        }
 
         /// Whether a moment is in the period.
         package func contains(_ moment: Date) -> Bool {
@@ -206,7 +212,7 @@ package enum EntitlementStore {
                     and ($3::text[] is null or bundle_id = any ($3::text[]))
                     and (upper_inf(period) or upper(period) > $4::timestamptz)
                 union all
-                select 'purchase', bundle_id, original_transaction_id, null, null, null, null, null, null, null, null
+                select 'purchase', bundle_id, original_transaction_id, null, null, null, null, because, null, null, null
                 from purchase_account
                 where app_account_token = given.account and environment = $2::text::store_environment
                     and ($3::text[] is null or bundle_id = any ($3::text[]))

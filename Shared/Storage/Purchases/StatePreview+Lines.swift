@@ -19,7 +19,8 @@ extension StatePreview {
             } ?? []
         }
         // What is uploaded is in the answer.
-        let all = Set((account.map(ownedOrClaimed) ?? []) + named).compactMap { purchases[$0]?.line(nil, owner) }
+        let reasons = account.map(self.reasons(of:)) ?? [:]
+        let all = Set(Array(reasons.keys) + named).compactMap { purchases[$0]?.line(nil, owner, reasons[$0]) }
         return (access + all + given).sorted { one, other in
             let last = Date.distantFuture
             return (one.bundleId, one.id, one.startsAt ?? last) < (other.bundleId, other.id, other.startsAt ?? last)
@@ -28,13 +29,16 @@ extension StatePreview {
 }
 
 extension StatePreview.Purchase {
-    fileprivate func line(_ period: AccessStore.Period?, _ account: UUID) -> EntitlementStore.Line {
+    fileprivate func line(
+        _ period: AccessStore.Period?, _ account: UUID, _ because: PurchaseAccount.Reason? = nil
+    ) -> EntitlementStore.Line {
         let paid = transactions.first { $0.facts.transactionId == period?.transactionId }
         let deciding = period?.notificationUUID ?? paid?.version.notificationUUID
         return EntitlementStore.Line(
             source: period == nil ? .purchase : .access, account: account, bundleId: subscription.bundleId,
             id: subscription.key.originalTransactionId, productId: period?.productId, startsAt: period?.startsAt,
-            endsAt: period?.endsAt, until: period?.until, reason: period?.reason, transactionId: period?.transactionId,
+            endsAt: period?.endsAt, until: period?.until, reason: period?.reason ?? because?.rawValue,
+            transactionId: period?.transactionId,
             subscriptionGroupId: paid?.facts.subscriptionGroupIdentifier
                 ?? subscription.transaction?.subscriptionGroupIdentifier,
             ownership: paid?.facts.ownership ?? subscription.transaction?.ownership,

@@ -47,7 +47,7 @@ public struct StatePreview: Sendable {
     /// The access of an account at a moment, as `AccessStore` will answer after the events are written.
     /// - Returns: nil where the account neither owns nor claims a purchase of the app, nor may use one.
     public func access(ofAccount token: UUID, at moment: Date) -> [AccessStore.Period]? {
-        guard !ownedOrClaimed(token).isEmpty else { return nil }
+        guard !reasons(of: token).isEmpty else { return nil }
         return usable(by: token).flatMap { purchases[$0]?.periods ?? [] }
             .filter { $0.bundleId == bundleId && $0.contains(moment) }.sorted { $0.startsAt < $1.startsAt }
     }
@@ -74,10 +74,17 @@ public struct StatePreview: Sendable {
         accounts.contains { $0.keys.contains(key) && $0.concernsOthers(than: token.lowercasedText) }
     }
 
-    /// The purchases that an account owns or claims, or may use.
-    func ownedOrClaimed(_ token: UUID) -> [SubscriptionKey] {
+    /// Whether the policy gives a purchase to no account, because several claim it.
+    package func isRefused(_ key: SubscriptionKey) -> Bool {
+        decided.contains { $0.key == key && $0.because == .refused }
+    }
+
+    /// The purchases that an account owns or claims, or may use, each with the rule that decided.
+    func reasons(of token: UUID) -> [SubscriptionKey: PurchaseAccount.Reason] {
         let token = token.lowercasedText
-        return decided.filter { $0.appAccountToken == token }.map(\.key)
+        return decided.reduce(into: [:]) { reasons, one in
+            if one.appAccountToken == token { reasons[one.key] = one.because }
+        }
     }
 
     init(
@@ -146,68 +153,6 @@ public struct StatePreview: Sendable {
         accounts = inputs.accounts
         decided = inputs.decided()
         bundleId = app.bundleId
-    }
-}
-
-/// An upload of purchases by an account of the app, which claims them.
-public struct UploadClaim: Sendable {
-    /// The account of the app.
-    public var appAccountToken: UUID
-    /// The time of the upload, by the clock of the process that received it.
-    public var uploadedAt: Date
-    /// Whether it also claims purchases whose payloads name another account, as a restore does.
-    public var includesOwned: Bool
-    /// Of the purchases that it claims, by original transaction id; the others it does not claim.
-    public var evidence: [String: ClaimEvidence]
-    /// The request whose earlier decisions are not made again; nil where its client cannot repeat it.
-    package var request: TransferStore.Request?
-
-    /// - Parameters:
-    ///   - includesOwned: whether it also claims purchases whose payloads name another account.
-    ///   - evidence: of the purchases, by original transaction id.
-    public init(appAccountToken: UUID, uploadedAt: Date, includesOwned: Bool, evidence: [String: ClaimEvidence]) {
-        self.appAccountToken = appAccountToken
-        self.uploadedAt = uploadedAt
-        self.includesOwned = includesOwned
-        self.evidence = evidence
-    }
-
-    /// - Parameter last: the newest claim of an upload on the purchases of the same Apple account. A claim comes after it, as it does
-    ///   under the locks: the clocks of two instances differ, and those of one may be set back.
-    fileprivate func made(on purchase: StatePreview.Purchase, after last: Date?) -> AccountClaim? {
-        let subscription = purchase.subscription
-        let since = max(uploadedAt, last?.addingTimeInterval(0.001) ?? .distantPast)
-        guard let evidence = evidence[subscription.key.originalTransactionId],
-            includesOwned || subscription.appAccountToken == nil
-        else { return nil }
-        return AccountClaim(
-            key: subscription.key, bundleId: subscription.bundleId,
-            appTransactionId: subscription.transaction?.appTransactionId,
-            appAccountToken: appAccountToken.lowercasedText, evidence: evidence, since: since)
-    }
-
-    /// What a restore would move; nil where the upload is none, or nothing would.
-    fileprivate func restore(
-        of purchase: StatePreview.Purchase, _ accounts: [AppleAccount], _ inputs: OwnershipInputs
-    ) -> TransferStore.Transfer? {
-        let (subscription, key) = (purchase.subscription, purchase.subscription.key)
-        let (rule, chosen) = (inputs.rule, inputs.chosen)
-        guard includesOwned, let account = accounts.first(where: { $0.keys.contains(key) }) else { return nil }
-        let holders = account.entitledTokens(to: key, rule.policy, most: rule.mostAccounts, chosen: chosen)
-        let evidence = evidence[key.originalTransactionId]
-        let buyer = subscription.appAccountToken
-        let restore = Restore(
-            account: appAccountToken.lowercasedText, evidence: evidence, holders: holders, buyer: buyer,
-            isChosenByOperator: account.isChosen(for: key, chosen),
-            isLapsed: subscription.isLapsed(at: uploadedAt, in: purchase.periods),
-            countedMoves: inputs.moves.count(of: inputs.replaced(by: key), before: uploadedAt))
-        guard var outcome = restore.outcome(rule.policy, needsDevice: rule.needsDevice), let holder = holders.first
-        else { return nil }
-        // An operator may have chosen the account before it claims anything: it claims then, and the choice decides.
-        if outcome == .tooMany, chosen.contains(restore.account) { outcome = .chosen }
-        return TransferStore.Transfer(
-            key: key, bundleId: subscription.bundleId, from: holder, to: restore.account, evidence: evidence,
-            policy: rule.policy, outcome: outcome, isCounted: restore.account != buyer)
     }
 }
 
@@ -322,9 +267,4 @@ extension LedgerBatch {
             keys.map(\.originalTransactionId),
             customers: Set(entries.compactMap { $0.event?.transaction?.appTransactionId }), of: app)
     }
-}
-
-extension UUID {
-    /// The spelling in which tokens are compared.
-    fileprivate var lowercasedText: String { uuidString.lowercased() }
 }

@@ -131,10 +131,45 @@ struct AppTransactionTests {
                 return answer.json?["app"]?["withheld"]?.string
             }
             #expect(try await withheld(buyer, signed: UploadFixture.now) == nil)
-            #expect(try await withheld(second, signed: UploadFixture.now) == nil)
+            #expect(try await withheld(second, signed: UploadFixture.now) == "otherAccount")
             #expect(try await withheld(buyer, signed: year) == nil)
             #expect(try await withheld(thief, signed: year) == "oldCopy")
             #expect(try await Self.entitled(fixture) == [buyer])
+        }
+    }
+
+    /// The second account uploads the app transaction, restores it, and so do more accounts than may within 30 days.
+    @Test(
+        arguments: [
+            (SharingPolicy.firstWins, "otherAccount", "otherAccount", "otherAccount"),
+            (.refuse, "refused", "refused", "refused"), (.allow, nil, nil, nil),
+            (.lastRestoreWins, "otherAccount", nil, "tooManyTransfers"),
+            (.lastRestoreWinsIfLapsed, "otherAccount", "otherAccount", "otherAccount"),
+        ] as [(SharingPolicy, String?, String?, String?)])
+    func `An app transaction that another account has says so, with what to do (O3)`(
+        policy: SharingPolicy, uploaded: String?, restored: String?, last: String?
+    ) async throws {
+        try await UploadFixture.with { fixture async throws in
+            let connection = TestDatabase.connection(fixture.api.database)
+            try await SharingStore(connection).setPolicy(
+                policy, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+            await connection.close()
+            func withheld(_ account: UUID, isRestore: Bool = true) async throws -> String? {
+                let answer = try await Self.upload(
+                    "700000000000000001", signed: UploadFixture.now, of: account,
+                    to: isRestore ? "/v1/restores" : "/v1/transactions", fixture)
+                let app = answer.json?["app"]
+                let (reason, step) = (app?["withheld"]?.string, app?["nextStep"]?.string)
+                #expect((reason == nil) == (step == nil))
+                #expect(try await Self.entitled(fixture).contains(account) == (reason == nil))
+                return reason
+            }
+            let (first, second) = (UUID(), UUID())
+            #expect(try await withheld(first, isRestore: false) == nil)
+            #expect(try await withheld(second, isRestore: false) == uploaded)
+            #expect(try await withheld(second) == restored)
+            for _ in 1..<PurchaseMove.limit { #expect(try await withheld(UUID()) == restored) }
+            #expect(try await withheld(UUID()) == last)
         }
     }
 
@@ -142,7 +177,8 @@ struct AppTransactionTests {
     @discardableResult
     private static func upload(
         _ identity: String?, signed date: Date, of account: UUID, in environment: AppStoreEnvironment = .production,
-        by key: String? = nil, preordered preorder: Date? = nil, _ fixture: UploadFixture
+        by key: String? = nil, preordered preorder: Date? = nil, to path: String = "/v1/transactions",
+        _ fixture: UploadFixture
     ) async throws -> RunningAPI.Answer {
         var app = AppTransaction()
         app.preorderDate = preorder
@@ -155,7 +191,7 @@ struct AppTransactionTests {
         app.receiptCreationDate = date
         let text = String(decoding: try fixture.material.signed(app), as: UTF8.self)
         try await fixture.api.pass(1)
-        let answer = try await fixture.post(key: key) { json in
+        let answer = try await fixture.post(path, key: key) { json in
             json.member("appAccountToken", account.uuidString)
             json.member("signedAppTransaction", text)
         }
