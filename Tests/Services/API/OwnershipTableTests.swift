@@ -80,16 +80,7 @@ import Testing
                 try await withThrowingTaskGroup { group in
                     for account in others {
                         group.addTask {
-                            let answer = try await fixture.post(cell.isRestore ? "/v1/restores" : "/v1/transactions") {
-                                json in
-                                json.member("appAccountToken", account.uuidString)
-                                if cell.evidence == .device {
-                                    json.member("deviceVerificationId", Self.device.uuidString)
-                                }
-                                json.beginArray("signedTransactions")
-                                json.element(String(decoding: copy, as: UTF8.self))
-                                json.endArray()
-                            }
+                            let answer = try await Self.send(copy, cell, of: account, fixture)
                             #expect(answer.status == 200 || answer.problem == "too-many-transfers", "\(cell)")
                         }
                     }
@@ -101,137 +92,65 @@ import Testing
         }
     }
 
-    /// A renewal of which nothing is known yet, and a period to come: the payer would be locked out by another account with a copy.
-    @Test(arguments: [(-40.0, -10.0), (-33, -1), (2, 32)])
-    func `A purchase whose renewal is not known, or that begins later, has not lapsed`(from: Double, to: Double)
-        async throws
-    {
-        try await UploadFixture.with { fixture in
-            let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                .lastRestoreWinsIfLapsed, needsDevice: false, of: ForgeryMaterial.bundleId, in: .production,
-                at: UploadFixture.now)
-            let signed = try fixture.material.signed(
-                fixture.material.transaction { transaction in
-                    transaction.appTransactionId = nil
-                    transaction.appAccountToken = nil
-                    transaction.purchaseDate = UploadFixture.now.addingTimeInterval(from * 86_400)
-                    transaction.expiresDate = UploadFixture.now.addingTimeInterval(to * 86_400)
-                })
-            let (payer, other) = (UUID(), UUID())
-            _ = try await fixture.upload([signed], of: payer)
-            try await fixture.apply([fixture.received(signed)])
-            fixture.api.clock.advance(by: 1)
-            let answer = try await fixture.post("/v1/restores") { json in
-                json.member("appAccountToken", other.uuidString)
-                json.beginArray("signedTransactions")
-                json.element(String(decoding: signed, as: UTF8.self))
-                json.endArray()
-            }
-            #expect(answer.status == 200)
-            let users = try await connection.execute(
-                Statement(unsafeSQL: "select app_account_token from purchase_account where may_use")
-            ).map { row in try row.value("app_account_token", as: UUID.self) }
-            #expect(users == [payer])
-            await connection.close()
-        }
+    private enum Holder: CaseIterable {
+        /// Apple names another account, and a restore moved the purchase to this one.
+        case moved
+        /// An operator chose the account.
+        case chosen
     }
 
-    /// Apple says that a purchase took its place: its payer uses that one.
-    @Test func `A purchase whose upgrade is not known yet has not lapsed`() async throws {
+    @Test(arguments: SharingPolicy.allCases)
+    func `A purchase that a restore moved, or whose account an operator chose, goes on only as the table says`(
+        policy: SharingPolicy
+    ) async throws {
         try await UploadFixture.with { fixture in
             let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                .lastRestoreWinsIfLapsed, needsDevice: false, of: ForgeryMaterial.bundleId, in: .production,
-                at: UploadFixture.now)
-            await connection.close()
-            let (payer, other) = (UUID(), UUID())
-            let bought = try fixture.transaction(of: payer)
-            _ = try await fixture.upload([bought], of: payer)
-            try await fixture.apply([fixture.received(bought)])
-            fixture.api.clock.advance(by: 1)
-            let replaced = try fixture.transaction(of: payer) {
-                $0.isUpgraded = true
-                $0.signedDate = UploadFixture.now
+            let sharing = SharingStore(connection)
+            func set(_ policy: SharingPolicy) async throws {
+                try await sharing.setPolicy(
+                    policy, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
             }
-            #expect(try await fixture.upload([replaced], to: "/v1/restores", of: other).status == 200)
-            let upgrade = try fixture.transaction(of: payer) {
-                $0.transactionId = "2000000000000077"
-                $0.transactionReason = .purchase
-                $0.purchaseDate = UploadFixture.now.addingTimeInterval(-1)
+            let cells = Self.cells(policy, needsDevice: false).filter { !$0.isOwned && !$0.isLapsed }
+            for (index, cell) in (cells + cells).enumerated() {
+                let holder = Holder.allCases[index / cells.count]
+                let id = "\(2_000_000_000_000_000 + index)"
+                let (buyer, second, thief) = (UUID(), UUID(), UUID())
+                func signed(_ evidence: ClaimEvidence) throws -> [UInt8] {
+                    try Self.signed(cell, id, account: holder == .moved ? buyer : nil, evidence, fixture)
+                }
+                let bought = try signed(.signed)
+                try await set(.lastRestoreWins)
+                try await fixture.api.pass(1)
+                _ = try await fixture.upload([bought], of: buyer)
+                try await fixture.apply([fixture.received(bought)])
+                try await fixture.api.pass(1)
+                switch holder {
+                case .moved: _ = try await fixture.upload([bought], to: "/v1/restores", of: second)
+                case .chosen:
+                    _ = try await fixture.upload([bought], of: second)
+                    try await sharing.choose(
+                        second.uuidString, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+                }
+                try await set(policy)
+                try await fixture.api.pass(1)
+                let answer = try await Self.send(signed(cell.evidence), cell, of: thief, fixture)
+                #expect(answer.status == 200, "\(cell)")
+                let isTaken = cell.isRestore && cell.evidence != .old
+                let expected: Set<UUID> =
+                    switch (holder, policy) {
+                    case (.chosen, _): [second]
+                    case (.moved, .allow): isTaken ? [buyer, second, thief] : [buyer, second]
+                    case (.moved, .lastRestoreWins): isTaken ? [thief] : [second]
+                    case (.moved, _): [second]
+                    }
+                #expect(try await Self.users(of: id, connection) == expected, "\(holder) \(cell)")
+                guard holder == .moved else { continue }
+                // Its buyer takes it back, by an old copy, too.
+                try await fixture.api.pass(1)
+                _ = try await fixture.upload([signed(.old)], to: "/v1/restores", of: buyer)
+                let users = try await Self.users(of: id, connection)
+                #expect(users == (policy == .allow ? expected : [buyer]), "\(holder) \(cell)")
             }
-            try await fixture.apply([fixture.received(replaced), fixture.received(upgrade)])
-            #expect(try await fixture.entitlements(of: payer).access.contains("monthly"))
-            #expect(try await fixture.entitlements(of: other).access == "[]")
-        }
-    }
-
-    /// Apple's notification of the new purchase comes after the restore that found the old one lapsed.
-    @Test func `A purchase that was bought again before a restore found it lapsed stays the buyer's`() async throws {
-        try await UploadFixture.with { fixture in
-            let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                .lastRestoreWinsIfLapsed, needsDevice: false, of: ForgeryMaterial.bundleId, in: .production,
-                at: UploadFixture.now)
-            let (payer, other) = (UUID(), UUID())
-            let lapsed = try fixture.transaction(of: payer) {
-                $0.purchaseDate = UploadFixture.now.addingTimeInterval(-100 * 86_400)
-                $0.expiresDate = UploadFixture.now.addingTimeInterval(-70 * 86_400)
-            }
-            _ = try await fixture.upload([lapsed], of: payer)
-            try await fixture.apply([fixture.received(lapsed)])
-            fixture.api.clock.advance(by: 1)
-            try await fixture.api.keys.turn()
-            #expect(try await fixture.upload([lapsed], to: "/v1/restores", of: other).status == 200)
-            func users() async throws -> [UUID] {
-                try await connection.execute(
-                    Statement(unsafeSQL: "select app_account_token from purchase_account where may_use")
-                ).map { row in try row.value("app_account_token", as: UUID.self) }
-            }
-            #expect(try await users() == [other])
-            let again = try fixture.transaction(of: payer) {
-                $0.transactionId = "2000000000000077"
-                $0.transactionReason = .purchase
-                $0.purchaseDate = UploadFixture.now.addingTimeInterval(-1)
-                $0.expiresDate = UploadFixture.now.addingTimeInterval(30 * 86_400)
-            }
-            try await fixture.apply([fixture.received(again)])
-            #expect(try await users() == [payer])
-            #expect(try await fixture.entitlements(of: payer).access.contains("monthly"))
-            #expect(try await fixture.entitlements(of: other).access == "[]")
-            await connection.close()
-        }
-    }
-
-    /// Of the replaced transaction Apple has signed nothing since: it seems to run for a year.
-    @Test func `A purchase whose upgrade has lapsed moves with a restore`() async throws {
-        try await UploadFixture.with { fixture in
-            let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                .lastRestoreWinsIfLapsed, needsDevice: false, of: ForgeryMaterial.bundleId, in: .production,
-                at: UploadFixture.now)
-            let (payer, other) = (UUID(), UUID())
-            let year = try fixture.transaction(of: payer) {
-                $0.productId = "com.example.reader.yearly"
-                $0.transactionReason = .purchase
-                $0.purchaseDate = UploadFixture.now.addingTimeInterval(-110 * 86_400)
-                $0.expiresDate = UploadFixture.now.addingTimeInterval(255 * 86_400)
-            }
-            let upgrade = try fixture.transaction(of: payer) {
-                $0.transactionId = "2000000000000077"
-                $0.transactionReason = .purchase
-                $0.purchaseDate = UploadFixture.now.addingTimeInterval(-100 * 86_400)
-                $0.expiresDate = UploadFixture.now.addingTimeInterval(-70 * 86_400)
-            }
-            _ = try await fixture.upload([upgrade], of: payer)
-            try await fixture.apply([fixture.received(year), fixture.received(upgrade)])
-            fixture.api.clock.advance(by: 1)
-            try await fixture.api.keys.turn()
-            #expect(try await fixture.upload([upgrade], to: "/v1/restores", of: other).status == 200)
-            let users = try await connection.execute(
-                Statement(unsafeSQL: "select app_account_token from purchase_account where may_use")
-            ).map { row in try row.value("app_account_token", as: UUID.self) }
-            #expect(users == [other])
             await connection.close()
         }
     }
@@ -241,13 +160,7 @@ import Testing
         _ cell: Cell, _ id: String, _ first: UUID, _ others: [UUID], _ connection: PostgresConnection,
         _ fixture: UploadFixture
     ) async throws {
-        let users = Set(
-            try await connection.execute(
-                Statement(
-                    unsafeSQL:
-                        "select app_account_token from purchase_account where original_transaction_id = $1::text and may_use"
-                ), id
-            ).map { row in try row.value("app_account_token", as: UUID.self) })
+        let users = try await users(of: id, connection)
         let expected = cell.expected
         #expect(users.contains(first) == expected.first && users.count { $0 != first } == expected.others, "\(cell)")
         var byAPI: Set<UUID> = []
@@ -260,6 +173,26 @@ import Testing
             if access?.isEmpty == false { bySQL.insert(account) }
         }
         #expect(byAPI == (cell.isLapsed ? [] : users) && bySQL == byAPI, "\(cell)")
+    }
+
+    private static func users(of id: String, _ connection: PostgresConnection) async throws -> Set<UUID> {
+        let sql = "select app_account_token from purchase_account where original_transaction_id = $1::text and may_use"
+        return Set(
+            try await connection.execute(Statement(unsafeSQL: sql), id).map { row in
+                try row.value("app_account_token", as: UUID.self)
+            })
+    }
+
+    private static func send(
+        _ copy: [UInt8], _ cell: Cell, of account: UUID, _ fixture: UploadFixture
+    ) async throws -> RunningAPI.Answer {
+        try await fixture.post(cell.isRestore ? "/v1/restores" : "/v1/transactions") { json in
+            json.member("appAccountToken", account.uuidString)
+            if cell.evidence == .device { json.member("deviceVerificationId", device.uuidString) }
+            json.beginArray("signedTransactions")
+            json.element(String(decoding: copy, as: UTF8.self))
+            json.endArray()
+        }
     }
 
     private static func signed(

@@ -14,7 +14,7 @@ public struct OwnedPurchase: Sendable, Hashable {
     /// When it was last bought by a transaction that names an account; a renewal is no purchase. Nil where it never was.
     public var boughtAt: Date?
     /// When what was bought so ends; a period that another purchase replaced ends with that one, whether Apple has signed it since or
-    /// not. Nil where it has no end.
+    /// not. What lasts for ever ends in the distant future, or with its refund. Nil where no end is known.
     public var boughtUntil: Date?
     /// The original transaction id of the purchase that a migration replaced by this one: both are of one Apple account. Nil where it
     /// replaced none.
@@ -55,7 +55,9 @@ extension OwnedPurchase {
                 let next = facts.purchaseDate.flatMap { date in
                     purchases.compactMap(\.purchaseDate).filter { $0 > date }.min()
                 }
-                return [facts.expiresDate, facts.revocationDate, next].compactMap(\.self).min()
+                let end = [facts.expiresDate, facts.revocationDate, next].compactMap(\.self).min()
+                let isForEver = facts.kind == .nonConsumable || facts.kind == .consumable
+                return end ?? (isForEver ? .distantFuture : nil)
             }.max(),
             migratedFrom: migrated.compactMap(\.previousOriginalTransactionId).min(),
             migratedAt: migrated.compactMap(\.purchaseDate).min())

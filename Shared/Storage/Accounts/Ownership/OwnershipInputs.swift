@@ -116,7 +116,13 @@ struct OwnershipInputs: Sendable {
             cross join lateral (
                 select max(purchased_at) filter (
                         where transaction_reason = 'PURCHASE' and app_account_token is not null) as bought_at,
-                    max(least(expires_at, revoked_at, replaced_at)) filter (
+                    -- What lasts for ever until Date.distantFuture.
+                    max(
+                        coalesce(
+                            least(expires_at, revoked_at, replaced_at),
+                            case when product_type in ('Non-Consumable', 'Consumable') then '4001-01-01Z'::timestamptz end
+                        )
+                    ) filter (
                         where transaction_reason = 'PURCHASE' and app_account_token is not null and not is_upgraded
                     ) as bought_until,
                     min(previous_original_transaction_id collate "C") filter (

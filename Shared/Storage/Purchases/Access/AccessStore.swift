@@ -126,12 +126,13 @@ extension Subscription {
     /// Apple may charge it, and an upgrade of which nothing is known may run.
     package func isLapsed(at moment: Date, in periods: [AccessStore.Period]) -> Bool {
         switch state(at: moment, in: periods) {
-        case .expired, .revoked, .consumed: true
+        case .expired, .revoked: true
         case .overdue:
             transaction?.expiresDate.map {
                 moment >= $0.addingTimeInterval(BillingRules.billingRetry(of: transaction?.billingPlanType))
             } ?? false
-        case .active, .gracePeriod, .billingRetry, .notBegun, .upgraded, .owned, .unknown: false
+        // What a consumable gives may not have been credited yet.
+        case .active, .gracePeriod, .billingRetry, .notBegun, .upgraded, .owned, .consumed, .unknown: false
         }
     }
 }

@@ -217,6 +217,26 @@ import Testing
         #expect(holders(movedOn: 41) == ["bert"])
     }
 
+    /// The restore found it refunded, and Apple reversed the refund since.
+    @Test(arguments: [ProductKind.nonConsumable, .consumable])
+    func `What was bought for ever is the account's that Apple names when its refund is reversed (O5)`(
+        kind: ProductKind
+    ) {
+        let claims = [Self.claim("1", "anna", since: 0), Self.claim("1", "bert", since: 2)]
+        func holders(refunded day: Double?) -> [String] {
+            var facts = Sample.purchase(kind, "gold", revoked: day)
+            facts.appAccountToken = "anna"
+            facts.reason = "PURCHASE"
+            let purchase = OwnedPurchase(
+                Sample.purchase("1", facts).subscription,
+                [TransactionVersion(facts, version: EventVersion(signedDate: Sample.day(0), notificationUUID: UUID()))])
+            let move = Self.move(to: "bert", on: 10, isOfLapsed: true)
+            return Self.entitled(AppleAccount.all(in: claims, purchases: [purchase], moves: [move]), to: "1")
+        }
+        #expect(holders(refunded: 5) == ["bert"])
+        #expect(holders(refunded: nil) == ["anna"])
+    }
+
     /// Apple signs a replaced transaction again for who asks alone: what is known of it says that it runs on.
     @Test func `A purchase that another one replaced is not paid for after the end of that one`() {
         func bought(_ id: String, from: Double, to: Double) -> TransactionVersion {
