@@ -156,7 +156,38 @@ import Testing
             #expect(try await fixture.upload([fresh], of: second).access.contains("monthly"))
             try await fixture.apply([fixture.received(fresh)])
             #expect(try await fixture.entitlements(of: second).access.contains("monthly"))
-            #expect(try await fixture.entitlements(of: Self.account).access == "[]")
+            let displaced = try await fixture.entitlements(of: Self.account)
+            #expect(displaced.access == "[]")
+            #expect(displaced.json?["withheld"]?.elements.first?["reason"]?.string == "oldCopy")
+        }
+    }
+
+    @Test func `A purchase that several accounts claim and the policy gives to none says so in every answer (O3)`()
+        async throws
+    {
+        try await UploadFixture.with { fixture in
+            let connection = TestDatabase.connection(fixture.api.database)
+            try await SharingStore(connection).setPolicy(
+                .refuse, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+            await connection.close()
+            let signed = try fixture.transaction()
+            #expect(try await fixture.upload([signed], of: Self.account).access.contains("monthly"))
+            try await fixture.apply([fixture.received(signed)])
+            try await fixture.api.pass(1)
+            let second = UUID()
+            var answers = [
+                try await fixture.upload([signed], of: second),
+                try await fixture.upload([signed], to: "/v1/restores", of: second),
+            ]
+            for account in [Self.account, second] { answers.append(try await fixture.entitlements(of: account)) }
+            for answer in answers {
+                let withheld = try #require(answer.json?["withheld"]?.elements.first)
+                #expect(answer.access == "[]" && withheld["reason"]?.string == "refused")
+                #expect(withheld["nextStep"]?.string?.contains("customers choose") == true)
+            }
+            let product = try await fixture.api.get(
+                "/v1/accounts/\(second.uuidString.lowercased())/products/com.example.reader.monthly", key: fixture.key)
+            #expect(product.json?["isOwned"]?.bool == false && product.json?["reason"]?.string == "refused")
         }
     }
 

@@ -116,6 +116,8 @@ import Testing
                 #expect(access.entitlements.isEmpty == (moment.atMilliseconds == Self.day(30)))
             }
             #expect(AccountAccess.reason(withheld: nil) == "notFound")
+            #expect(AccountAccess.reason(withheld: .active, because: .refused) == "refused")
+            #expect(AccountAccess.reason(withheld: .expired, because: .refused) == "expired")
         }
     }
 
