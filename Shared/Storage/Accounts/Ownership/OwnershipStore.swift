@@ -29,8 +29,12 @@ enum OwnershipStore {
     ) throws -> [CoverageStore.App: OwnershipInputs] {
         var locks = change.locks
         while true {
-            _ = try transaction.pipeline([Command(OwnershipLock.begin)] + OwnershipLock.commands(locks))
-            let inputs = try inputs(of: change, in: transaction)
+            // The statement after the locks sees what was committed until they were there.
+            let rows = try transaction.pipeline(
+                [Command(OwnershipLock.begin)] + OwnershipLock.commands(locks) + [command(reachedFrom: change)])
+            let found = try rows.last.map(purchases) ?? []
+            let inputs = try OwnershipInputs.read(
+                transaction.pipeline(OwnershipInputs.commands(reading: found))[...])
             let customers = inputs.flatMap { app, inputs in
                 inputs.customers.map { OwnershipLock.customer(OwnershipChange.Name(app: app, id: $0)) }
             }
