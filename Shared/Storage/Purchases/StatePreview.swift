@@ -193,7 +193,7 @@ public struct StatePreviewStore: Sendable {
             try await connection.transaction { transaction in
                 // The statements after the locks see what the upload before this one has committed. Every
                 // transaction that needs both reads the erased accounts before the locks.
-                _ = try transaction.pipeline([ErasedAccounts.command(among: [])])
+                try transaction.send([ErasedAccounts.command(among: [])])
                 try OwnershipStore.lock(entries.ownership(in: app), in: transaction)
                 let preview = try Self.read(entries, in: app, account, claiming: claim, at: now, transaction) {
                     try transaction.pipeline($0)
