@@ -246,9 +246,10 @@ public struct StatePreviewStore: Sendable {
             reached.map { SubscriptionKey(environment: app.environment, originalTransactionId: $0.id) }
         ).union(batch.keys).sorted()
         let second = try finish(
-            PurchaseInBatch.commands(reading: keys, isLocking: false) + OwnershipInputs.commands(reading: reached))
+            PurchaseInBatch.commands(reading: keys, isLocking: false)
+                + OwnershipInputs.commands(readingClaimsOn: reached))
         let (known, durations) = try PurchaseInBatch.read(second[...])
-        var inputs = try OwnershipInputs.read(second[5...])[app] ?? OwnershipInputs()
+        var inputs = try OwnershipInputs.read(second[5...], claimedIn: app)
         inputs.rule = try SharingStore.rules(first[2])[app] ?? SharingStore.Rule()
         // An event may name a chosen account that no stored purchase names.
         inputs.chosen = try Set(first[3].map { row in try row.value("app_account_token") })

@@ -41,15 +41,28 @@ struct OwnershipInputs: Sendable {
 
     /// The commands that read the inputs of purchases; ``read(_:)`` decodes their results.
     static func commands(reading purchases: Set<OwnershipChange.Name>) -> [Command] {
+        [Command(SharingStore.policies)] + commands([owned, claims, moves, chosen, held], purchases)
+    }
+
+    /// The commands that read what was claimed and moved, for a preview, which computes the purchases and decides itself;
+    /// ``read(_:claimedIn:)`` decodes their results.
+    static func commands(readingClaimsOn purchases: Set<OwnershipChange.Name>) -> [Command] {
+        commands([claims, moves], purchases)
+    }
+
+    private static func commands(_ statements: [Statement], _ purchases: Set<OwnershipChange.Name>) -> [Command] {
         let sorted = purchases.sorted { $0.id < $1.id }
         let (environments, bundles, ids) = (
             sorted.map(\.app.environment.rawValue), sorted.map(\.app.bundleId), sorted.map(\.id)
         )
-        return [
-            Command(SharingStore.policies), Command(owned, environments, bundles, ids),
-            Command(claims, environments, bundles, ids), Command(moves, environments, bundles, ids),
-            Command(chosen, environments, bundles, ids), Command(held, environments, bundles, ids),
-        ]
+        return statements.map { Command($0, environments, bundles, ids) }
+    }
+
+    static func read(_ rows: ArraySlice<Rows>, claimedIn app: CoverageStore.App) throws -> OwnershipInputs {
+        let first = rows.startIndex
+        return OwnershipInputs(
+            claims: try rows[first].map { row in try AccountClaim(row, of: app.bundleId, in: app.environment) },
+            moves: try TransferStore.moves(rows[first + 1]))
     }
 
     static func read(_ rows: ArraySlice<Rows>) throws -> [CoverageStore.App: OwnershipInputs] {
