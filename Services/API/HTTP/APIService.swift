@@ -37,8 +37,8 @@ struct APIService: Sendable {
         } catch {
             response = failure(error, course).response
         }
-        for (name, value) in course.headers { Self.set(name, value, in: &response.headers) }
-        Self.set("traceparent", course.trace.traceparent, in: &response.headers)
+        for (name, value) in course.headers { response.headers[name] = value }
+        response.headers[.traceparent] = course.trace.traceparent
         if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
         let operation = course.operation ?? "none"
         Metric.apiAnswers.counter(operation, "\(response.status)").increment()
@@ -53,7 +53,7 @@ struct APIService: Sendable {
         var trace: TraceContext
         var parent: UInt64?
         var operation: String?
-        var headers: [(name: String, value: String)] = []
+        var headers: [(name: HTTPField.Name, value: String)] = []
     }
 
     private func respond(
@@ -117,7 +117,7 @@ struct APIService: Sendable {
     /// Takes requests of those that the key may make.
     private func take(_ amount: Double, of key: ClientKey, _ course: inout Course) throws(Problem) {
         let decision = limiter.take(key.id, amount, at: clock.instant())
-        course.headers = limiter.headers(decision)
+        course.headers = [(.rateLimitPolicy, limiter.policy), (.rateLimit, limiter.header(decision))]
         guard !decision.isAllowed else { return }
         throw Problem(
             .tooManyRequests,
@@ -159,10 +159,6 @@ struct APIService: Sendable {
                 ],
                 failure: status >= 500 ? "answered \(status)" : nil)
         ])
-    }
-
-    private static func set(_ name: String, _ value: String, in headers: inout HTTPFields) {
-        if let field = HTTPField.Name(name) { headers[field] = value }
     }
 }
 

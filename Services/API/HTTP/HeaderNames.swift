@@ -12,6 +12,9 @@ extension HTTPField.Name {
     static let readAfter = named("Storekeeper-Read-After")
     static let prefer = named("Prefer")
     static let preferenceApplied = named("Preference-Applied")
+    static let rateLimit = named("RateLimit")
+    static let rateLimitPolicy = named("RateLimit-Policy")
+    static let traceparent = named("traceparent")
 
     private static func named(_ name: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(name) else { preconditionFailure("\(name) is not a header's name") }

@@ -21,12 +21,15 @@ final class RateLimiter: Sendable {
     let quota: Int
     /// In seconds.
     private let window: Int
+    /// `RateLimit-Policy`, as the draft of the IETF has it.
+    let policy: String
 
     private let buckets = Mutex<[UUID: Bucket]>([:])
 
     init(quota: Int, window: Int = 60) {
         self.quota = quota
         self.window = window
+        policy = "\"key\";q=\(quota);w=\(window)"
     }
 
     /// Takes an amount where at least one is left: what is missing is made up for before the next is allowed.
@@ -69,11 +72,6 @@ final class RateLimiter: Sendable {
         return bucket
     }
 
-    /// `RateLimit-Policy` and `RateLimit`, as the draft of the IETF has them.
-    func headers(_ decision: Decision) -> [(name: String, value: String)] {
-        [
-            ("RateLimit-Policy", "\"key\";q=\(quota);w=\(window)"),
-            ("RateLimit", "\"key\";r=\(decision.remaining);t=\(decision.seconds)"),
-        ]
-    }
+    /// `RateLimit`, as the draft of the IETF has it.
+    func header(_ decision: Decision) -> String { "\"key\";r=\(decision.remaining);t=\(decision.seconds)" }
 }
