@@ -18,7 +18,7 @@ struct UploadAnswer {
     private let evidence: [String: ClaimEvidence]
     /// Of the purchases uploaded, those that other accounts have or that the account cannot claim by this upload.
     private let withheld: [String: WithheldReason]
-    /// The outcome of an app transaction; nil where there is none, and in a dry run.
+    /// The outcome of an app transaction; nil where there is none.
     private let app: AccountAppStore.Outcome?
     /// The ids that the ledger gives to what was uploaded.
     private let parts: [UUID]

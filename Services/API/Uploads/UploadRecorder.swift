@@ -47,7 +47,9 @@ struct UploadRecorder: Sendable {
         }
         let entries = upload.accepted.map(\.entry)
         var keptApp: AccountAppStore.Outcome?
-        if let account, !isDryRun { keptApp = try await keepApps(upload, of: account, isRestore: isRestore, request) }
+        if let account {
+            keptApp = try await keepApps(upload, of: account, isRestore: isRestore, isDryRun: isDryRun, request)
+        }
         var preview = try await database.withConnection { connection in
             try await StatePreviewStore(connection).preview(
                 of: entries, in: app, account: account, claiming: claim, at: upload.now)
@@ -127,7 +129,7 @@ struct UploadRecorder: Sendable {
     /// What version of the app the account's customer first got. It is no purchase, so no state is made of it.
     /// - Returns: what became of the last one; nil where there is none.
     private func keepApps(
-        _ upload: Upload, of account: UUID, isRestore: Bool, _ request: APIRequest
+        _ upload: Upload, of account: UUID, isRestore: Bool, isDryRun: Bool, _ request: APIRequest
     ) async throws -> AccountAppStore.Outcome? {
         var kept: AccountAppStore.Outcome?
         let performer = try request.performer(
@@ -148,7 +150,8 @@ struct UploadRecorder: Sendable {
                         identity: identity, evidence: evidence,
                         originalApplicationVersion: version, originalPurchaseDate: app.originalPurchaseDate,
                         preorderDate: app.preorderDate, recordedAt: upload.now),
-                    isRestore: isRestore, by: request.transfers, audit: evidence == .operator ? audit : nil)
+                    isRestore: isRestore, by: request.transfers, audit: evidence == .operator ? audit : nil,
+                    isDryRun: isDryRun)
             }
         }
         return kept

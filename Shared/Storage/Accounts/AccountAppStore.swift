@@ -10,69 +10,6 @@ import struct Foundation.UUID
 ///
 /// [AppTransaction](https://developer.apple.com/documentation/storekit/apptransaction)
 package struct AccountAppStore: Sendable {
-    /// The stored fields of one app transaction.
-    package struct AccountApp: Sendable, Equatable {
-        package var environment: StoreEnvironment
-        package var bundleId: String
-        package var appAccountToken: UUID
-        /// Apple's id of the customer within the app; a digest of what never changes in it where an old copy has none.
-        package var identity: String
-        package var evidence: ClaimEvidence
-        package var originalApplicationVersion: String
-        package var originalPurchaseDate: Date?
-        /// When the customer ordered the app ahead; nil where that was not so.
-        package var preorderDate: Date?
-        /// When it was first uploaded with that evidence.
-        package var recordedAt: Date
-
-        package init(
-            environment: StoreEnvironment, bundleId: String, appAccountToken: UUID, identity: String,
-            evidence: ClaimEvidence, originalApplicationVersion: String, originalPurchaseDate: Date?,
-            preorderDate: Date? = nil, recordedAt: Date
-        ) {
-            self.environment = environment
-            self.bundleId = bundleId
-            self.appAccountToken = appAccountToken
-            self.identity = identity
-            self.evidence = evidence
-            self.originalApplicationVersion = originalApplicationVersion
-            self.originalPurchaseDate = originalPurchaseDate
-            self.preorderDate = preorderDate
-            self.recordedAt = recordedAt
-        }
-
-        fileprivate var upload: AppTransactionUploads.Upload {
-            AppTransactionUploads.Upload(
-                identity: identity, appAccountToken: appAccountToken, evidence: evidence, recordedAt: recordedAt,
-                originalApplicationVersion: originalApplicationVersion, originalPurchaseDate: originalPurchaseDate)
-        }
-    }
-
-    /// What Apple signed of a customer's first purchase of an app, as it was uploaded for an account.
-    package struct FirstPurchase: Sendable, Equatable {
-        package var bundleId: String
-        package var originalApplicationVersion: String
-        package var originalPurchaseDate: Date?
-        /// When the customer ordered the app ahead; nil where that was not so.
-        package var preorderDate: Date?
-        /// Whether the account may use what the app's purchase gives.
-        package var isEntitled: Bool
-    }
-
-    /// The outcome of an upload.
-    package enum Outcome: Sendable {
-        /// It is stored, and the account may use what the purchase of the app gives.
-        case stored
-        /// It is stored, and the account may not use it, by this rule.
-        case withheld(PurchaseAccount.Reason)
-        /// It is stored, and stays with another account: restores have moved it too often.
-        case tooManyTransfers
-        /// It is an old copy, and another account has uploaded the app transaction.
-        case oldCopy
-        /// Other accounts, as many as may claim one Apple account, have evidence that is as strong.
-        case tooManyAccounts
-    }
-
     /// Begins an identity that is a digest.
     package static let digestPrefix = "sha256:"
 
@@ -92,55 +29,80 @@ package struct AccountAppStore: Sendable {
     ///   - isRestore: whether the customer asked for it, which moves it where the policy of the app says so.
     ///   - request: what it has decided before is not decided again; nil where its client cannot repeat it.
     ///   - audit: the entry of the audit log, written where the account gets it newly, with more evidence or with a date that it lacked, or it moves.
+    ///   - isDryRun: nothing is stored.
     @discardableResult
     package func add(
-        _ app: AccountApp, isRestore: Bool, by request: TransferStore.Request? = nil, audit: OperatorAction? = nil
+        _ app: AccountApp, isRestore: Bool, by request: TransferStore.Request? = nil, audit: OperatorAction? = nil,
+        isDryRun: Bool = false
     ) async throws -> Outcome {
-        let scope = CoverageStore.App(app.environment, app.bundleId)
+        // Apps send it again with each start: that needs no locks and writes nothing.
+        let held = try await connection.execute(
+            Self.held, app.environment.rawValue, app.bundleId, app.appAccountToken, app.identity, app.evidence.rawValue,
+            app.preorderDate)
+        if held.affected > 0 { return .stored }
         return try await repeating {
-            try await connection.transaction { transaction in
-                _ = try transaction.pipeline([ErasedAccounts.command(among: [])])
-                let uploads = AppTransactionUploads(
-                    try AppTransactionUploads.locked([app.identity], of: app.appAccountToken, scope, in: transaction),
-                    adding: app.upload, in: app.environment)
-                let customer = uploads.customer(of: app.identity)
-                let inputs = try Self.inputs(of: customer, in: uploads, scope, in: transaction)
-                let claims = inputs.claims
-                // Claims of one moment count in the order in which they came.
-                let last = claims.map(\.since).max() ?? .distantPast
-                let since = max(app.recordedAt, last.addingTimeInterval(0.001))
-                var made = Self.claim(app.upload, of: customer, scope)
-                (made.since, made.signedAt) = (since, since)
-                let others = claims.contains { $0.appAccountToken != made.appAccountToken }
-                // Apps send again what they keep: an old copy takes nothing from a stronger claim of the same account.
-                let isClaimed = claims.contains {
-                    $0.appAccountToken == made.appAccountToken && $0.evidence != .old
+            do {
+                return try await connection.transaction { transaction in
+                    let outcome = try Self.add(app, isRestore: isRestore, by: request, audit: audit, in: transaction)
+                    if isDryRun { throw Trial(outcome: outcome) }
+                    return outcome
                 }
-                if made.evidence == .old, others, !isClaimed { return .oldCopy }
-                let known = inputs.accounts.first
-                let decides = try isRestore && !Self.isDecided(by: request, scope, in: transaction)
-                let transfer = decides ? known.flatMap { Self.transfer(made, $0, inputs) } : nil
-                let isAdmitted =
-                    known?.admits(made, most: inputs.rule.mostAccounts, chosen: inputs.chosen) ?? true
-                if !isAdmitted, transfer?.outcome != .accepted { return .tooManyAccounts }
-                let written = try transaction.pipeline(
-                    [
-                        Command(
-                            Self.insert, app.environment.rawValue, app.bundleId, app.appAccountToken, app.identity,
-                            app.originalApplicationVersion, app.originalPurchaseDate, since,
-                            app.evidence.rawValue, app.preorderDate)
-                    ] + (transfer.map { [TransferStore.command(adding: [$0], at: app.recordedAt, by: request)] } ?? []))
-                let decided = try Self.decide(
-                    AppTransactionUploads.read([app.identity], of: app.appAccountToken, scope, in: transaction), scope,
-                    in: transaction)
-                if let audit, written[0].affected > 0 || transfer?.outcome == .accepted {
-                    _ = try transaction.pipeline([OperatorActionStore.command(recording: [audit])])
-                }
-                let own = decided.first { $0.key == made.key && $0.appAccountToken == made.appAccountToken }
-                guard let own, !own.mayUse else { return .stored }
-                return transfer?.outcome == .tooMany ? .tooManyTransfers : .withheld(own.because)
+            } catch let trial as Trial {
+                return trial.outcome
             }
         }
+    }
+
+    /// Thrown internally, to roll back.
+    private struct Trial: Error {
+        var outcome: Outcome
+    }
+
+    private static func add(
+        _ app: AccountApp, isRestore: Bool, by request: TransferStore.Request?, audit: OperatorAction?,
+        in transaction: PostgresTransaction
+    ) throws -> Outcome {
+        let scope = CoverageStore.App(app.environment, app.bundleId)
+        _ = try transaction.pipeline([ErasedAccounts.command(among: [])])
+        let uploads = AppTransactionUploads(
+            try AppTransactionUploads.locked([app.identity], of: app.appAccountToken, scope, in: transaction),
+            adding: app.upload, in: app.environment)
+        let customer = uploads.customer(of: app.identity)
+        let inputs = try Self.inputs(of: customer, in: uploads, scope, in: transaction)
+        let claims = inputs.claims
+        // Claims of one moment count in the order in which they came.
+        let last = claims.map(\.since).max() ?? .distantPast
+        let since = max(app.recordedAt, last.addingTimeInterval(0.001))
+        var made = Self.claim(app.upload, of: customer, scope)
+        (made.since, made.signedAt) = (since, since)
+        let others = claims.contains { $0.appAccountToken != made.appAccountToken }
+        // Apps send again what they keep: an old copy takes nothing from a stronger claim of the same account.
+        let isClaimed = claims.contains {
+            $0.appAccountToken == made.appAccountToken && $0.evidence != .old
+        }
+        if made.evidence == .old, others, !isClaimed { return .oldCopy }
+        let known = inputs.accounts.first
+        let decides = try isRestore && !Self.isDecided(by: request, scope, in: transaction)
+        let transfer = decides ? known.flatMap { Self.transfer(made, $0, inputs) } : nil
+        let isAdmitted =
+            known?.admits(made, most: inputs.rule.mostAccounts, chosen: inputs.chosen) ?? true
+        if !isAdmitted, transfer?.outcome != .accepted { return .tooManyAccounts }
+        let written = try transaction.pipeline(
+            [
+                Command(
+                    Self.insert, app.environment.rawValue, app.bundleId, app.appAccountToken, app.identity,
+                    app.originalApplicationVersion, app.originalPurchaseDate, since,
+                    app.evidence.rawValue, app.preorderDate)
+            ] + (transfer.map { [TransferStore.command(adding: [$0], at: app.recordedAt, by: request)] } ?? []))
+        let decided = try Self.decide(
+            AppTransactionUploads.read([app.identity], of: app.appAccountToken, scope, in: transaction), scope,
+            in: transaction)
+        if let audit, written[0].affected > 0 || transfer?.outcome == .accepted {
+            _ = try transaction.pipeline([OperatorActionStore.command(recording: [audit])])
+        }
+        let own = decided.first { $0.key == made.key && $0.appAccountToken == made.appAccountToken }
+        guard let own, !own.mayUse else { return .stored }
+        return transfer?.outcome == .tooMany ? .tooManyTransfers : .withheld(own.because)
     }
 
     /// True where the request has decided about an app transaction before; a request has one at most.
@@ -246,7 +208,7 @@ package struct AccountAppStore: Sendable {
             policy: rule.policy, outcome: outcome, isCounted: true)
     }
 
-    static let statements = [identities, insert, entitle, firstPurchases] + AppTransactionUploads.statements
+    static let statements = [held, identities, insert, entitle, firstPurchases] + AppTransactionUploads.statements
 
     private static let firstPurchases = Statement(
         "account-app-first-purchases",
@@ -256,6 +218,17 @@ package struct AccountAppStore: Sendable {
         where environment = $1::text::store_environment and app_account_token = $2::uuid
             and ($3::text is null or bundle_id = $3::text)
         order by bundle_id, original_purchased_at, identity
+        """)
+
+    /// One row where the account may use it, and another upload with this evidence would change nothing.
+    private static let held = Statement(
+        "account-app-held",
+        """
+        select
+        from account_app
+        where environment = $1::text::store_environment and bundle_id = $2::text and app_account_token = $3::uuid
+            and identity = $4::text and is_entitled and evidence <= $5::text::claim_evidence
+            and (preordered_at is not null or $6::timestamptz is null)
         """)
 
     private static let identities = Statement(

@@ -155,12 +155,17 @@ struct AppTransactionTests {
                 policy, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
             await connection.close()
             func withheld(_ account: UUID, isRestore: Bool = true) async throws -> String? {
-                let answer = try await Self.upload(
-                    "700000000000000001", signed: UploadFixture.now, of: account,
-                    to: isRestore ? "/v1/restores" : "/v1/transactions", fixture)
-                let app = answer.json?["app"]
+                func upload(isDryRun: Bool) async throws -> JSONValue? {
+                    try await Self.upload(
+                        "700000000000000001", signed: UploadFixture.now, of: account,
+                        to: isRestore ? "/v1/restores" : "/v1/transactions", isDryRun: isDryRun, fixture
+                    ).json?["app"]
+                }
+                let tried = try await upload(isDryRun: true)
+                let app = try await upload(isDryRun: false)
                 let (reason, step) = (app?["withheld"]?.string, app?["nextStep"]?.string)
                 #expect((reason == nil) == (step == nil))
+                #expect(tried?["withheld"]?.string == reason && tried?["nextStep"]?.string == step)
                 #expect(try await Self.entitled(fixture).contains(account) == (reason == nil))
                 return reason
             }
@@ -178,7 +183,7 @@ struct AppTransactionTests {
     private static func upload(
         _ identity: String?, signed date: Date, of account: UUID, in environment: AppStoreEnvironment = .production,
         by key: String? = nil, preordered preorder: Date? = nil, to path: String = "/v1/transactions",
-        _ fixture: UploadFixture
+        isDryRun: Bool = false, _ fixture: UploadFixture
     ) async throws -> RunningAPI.Answer {
         var app = AppTransaction()
         app.preorderDate = preorder
@@ -194,6 +199,7 @@ struct AppTransactionTests {
         let answer = try await fixture.post(path, key: key) { json in
             json.member("appAccountToken", account.uuidString)
             json.member("signedAppTransaction", text)
+            if isDryRun { json.member("dryRun", true) }
         }
         #expect(answer.accepted == 1)
         return answer
