@@ -138,6 +138,35 @@ struct AppTransactionTests {
         }
     }
 
+    @Test func `Of 20 restores of an app transaction at once by as many accounts three move it (O4, O6)`() async throws
+    {
+        try await UploadFixture.with { fixture async throws in
+            let connection = TestDatabase.connection(fixture.api.database)
+            try await SharingStore(connection).setPolicy(
+                .lastRestoreWins, mostAccounts: 100, of: ForgeryMaterial.bundleId, in: .production,
+                at: UploadFixture.now)
+            await connection.close()
+            let first = UUID()
+            try await Self.upload("700000000000000001", signed: UploadFixture.now, of: first, fixture)
+            let text = try Self.signed("700000000000000001", on: UploadFixture.now, fixture)
+            let withheld = try await withThrowingTaskGroup(of: String?.self) { group in
+                for _ in 0..<20 {
+                    group.addTask {
+                        try await fixture.post("/v1/restores") { json in
+                            json.member("appAccountToken", UUID().uuidString)
+                            json.member("signedAppTransaction", text)
+                        }.json?["app"]?["withheld"]?.string
+                    }
+                }
+                return try await group.reduce(into: [String?]()) { $0.append($1) }
+            }
+            #expect(withheld.count { $0 == nil } == PurchaseMove.limit)
+            #expect(withheld.count { $0 == "tooManyTransfers" } == 20 - PurchaseMove.limit)
+            let entitled = try await Self.entitled(fixture)
+            #expect(entitled.count == 1 && !entitled.contains(first))
+        }
+    }
+
     /// The second account uploads the app transaction, restores it, and so do more accounts than may within 30 days.
     @Test(
         arguments: [
@@ -185,6 +214,21 @@ struct AppTransactionTests {
         by key: String? = nil, preordered preorder: Date? = nil, to path: String = "/v1/transactions",
         isDryRun: Bool = false, _ fixture: UploadFixture
     ) async throws -> RunningAPI.Answer {
+        let text = try signed(identity, on: date, in: environment, preordered: preorder, fixture)
+        try await fixture.api.pass(1)
+        let answer = try await fixture.post(path, key: key) { json in
+            json.member("appAccountToken", account.uuidString)
+            json.member("signedAppTransaction", text)
+            if isDryRun { json.member("dryRun", true) }
+        }
+        #expect(answer.accepted == 1)
+        return answer
+    }
+
+    private static func signed(
+        _ identity: String?, on date: Date, in environment: AppStoreEnvironment = .production,
+        preordered preorder: Date? = nil, _ fixture: UploadFixture
+    ) throws -> String {
         var app = AppTransaction()
         app.preorderDate = preorder
         app.receiptType = environment
@@ -194,15 +238,7 @@ struct AppTransactionTests {
         app.originalApplicationVersion = "1.0"
         app.originalPurchaseDate = Date(timeIntervalSince1970: 1_375_340_400)
         app.receiptCreationDate = date
-        let text = String(decoding: try fixture.material.signed(app), as: UTF8.self)
-        try await fixture.api.pass(1)
-        let answer = try await fixture.post(path, key: key) { json in
-            json.member("appAccountToken", account.uuidString)
-            json.member("signedAppTransaction", text)
-            if isDryRun { json.member("dryRun", true) }
-        }
-        #expect(answer.accepted == 1)
-        return answer
+        return String(decoding: try fixture.material.signed(app), as: UTF8.self)
     }
 
     /// - Parameter identity: nil means any.
