@@ -191,6 +191,35 @@ import Testing
         }
     }
 
+    /// Apple's ids of one environment may be those of the other.
+    @Test func `A restore in the sandbox moves nothing in Production, whatever has the same id`() async throws {
+        try await UploadFixture.with { fixture in
+            let connection = TestDatabase.connection(fixture.api.database)
+            for environment in [StoreEnvironment.production, .sandbox] {
+                try await SharingStore(connection).setPolicy(
+                    .lastRestoreWins, of: ForgeryMaterial.bundleId, in: environment, at: UploadFixture.now)
+            }
+            await connection.close()
+            let sandbox = try await fixture.api.key(environment: .sandbox)
+            let second = UUID()
+            let paid = try fixture.transaction(of: Self.account)
+            let tested = try fixture.transaction(of: Self.account) { $0.environment = .sandbox }
+            try await fixture.apply([fixture.received(paid), fixture.received(tested)])
+            func restore(_ signed: [UInt8]) async throws -> RunningAPI.Answer {
+                try await fixture.post("/v1/restores", key: sandbox) { json in
+                    json.member("appAccountToken", second.uuidString)
+                    json.beginArray("signedTransactions")
+                    json.element(String(decoding: signed, as: UTF8.self))
+                    json.endArray()
+                }
+            }
+            #expect(try await restore(paid).problem == "nothing-verified")
+            #expect(try await restore(tested).access.contains("monthly"))
+            #expect(try await fixture.entitlements(of: second).access == "[]")
+            #expect(try await fixture.entitlements(of: Self.account).access.contains("monthly"))
+        }
+    }
+
     @Test func `An upload of a purchase that another account has says so, with what to do (O3)`() async throws {
         try await UploadFixture.with { fixture in
             let signed = try fixture.transaction(of: Self.account)
