@@ -151,7 +151,9 @@ struct RequestParser: Sendable {
 
     /// Percent-decoded UTF-8 without NUL.
     private static func decoded(_ text: Substring, of name: String) throws(Problem) -> String {
-        guard let decoded = text.replacing("+", with: "%20").removingPercentEncoding,
+        // Almost always: ids of accounts and apps need no encoding.
+        let isPlain = !text.utf8.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }
+        guard let decoded = isPlain ? String(text) : text.replacing("+", with: "%20").removingPercentEncoding,
             !decoded.utf8.contains(0), decoded.utf8.count <= 2048
         else {
             throw Problem(
