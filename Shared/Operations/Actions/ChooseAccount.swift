@@ -30,7 +30,8 @@ package struct ChooseAccount: Sendable {
             [
                 isUndoing
                     ? "The policy applies to \(name) again."
-                    : "\(name) is entitled on every Apple account that it shares."
+                    : "\(name) is entitled on every Apple account that it shares, also where Apple names another account, and on those "
+                        + "that it claims later, until the choice is undone."
             ])
     }
 

@@ -169,6 +169,7 @@ import Testing
             ]
             let chosen = await CommandOutcome.of(choose, environment: environment)
             #expect(chosen.code == 0, "\(chosen.errorOutput)")
+            #expect(chosen.text.contains("that it claims later, until the choice is undone"))
             #expect(try await Self.shared(environment).map(\.isEntitled) == [false, true])
             struct Page: Decodable {
                 var appAccountToken: String
