@@ -33,12 +33,6 @@ struct OwnershipInputs: Sendable {
         return keys
     }
 
-    /// Apple's ids of the customers, and the names that the view `purchase_owner` gives to migrated purchases.
-    var customers: Set<String> {
-        Set(purchases.compactMap(\.appTransactionId)).union(claims.compactMap(\.appTransactionId))
-            .union(purchases.compactMap { one in one.migratedFrom.map { "purchase:" + $0 } })
-    }
-
     /// The commands that read the inputs of purchases; ``read(_:)`` decodes their results.
     static func commands(reading purchases: Set<OwnershipChange.Name>) -> [Command] {
         [Command(SharingStore.policies)] + commands([owned, claims, moves, chosen, held], purchases)

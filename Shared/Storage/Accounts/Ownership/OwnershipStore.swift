@@ -12,35 +12,42 @@ enum OwnershipStore {
     /// Decides about all purchases of the Apple accounts that a change concerns, and writes the rows that differ.
     static func decide(_ change: OwnershipChange, at now: Date, in transaction: PostgresTransaction) throws {
         guard !change.isEmpty else { return }
-        let inputs = try lockedInputs(of: change, in: transaction)
+        let purchases = try lockedPurchases(of: change, in: transaction)
+        let inputs = try OwnershipInputs.read(
+            transaction.pipeline(OwnershipInputs.commands(reading: purchases))[...])
         _ = try transaction.pipeline([Command(OwnershipLock.end)] + writes(of: inputs, at: now))
     }
 
     /// Locks all Apple accounts that a change will concern, before it is decided what changes.
     static func lock(_ change: OwnershipChange, in transaction: PostgresTransaction) throws {
-        _ = try lockedInputs(of: change, in: transaction)
+        _ = try lockedPurchases(of: change, in: transaction)
         _ = try transaction.pipeline([Command(OwnershipLock.end)])
     }
 
-    /// Reads the inputs until all Apple accounts that they show are locked: almost always once. Otherwise all locks are given back
-    /// and taken in their order, because two transactions that each lack a name of the other would wait for each other.
-    private static func lockedInputs(
+    /// All purchases of the Apple accounts that a change concerns, locked. Reads until all customers that show up are locked: almost
+    /// always once. Otherwise all locks are given back and taken in their order, because two transactions that each lack a name of the
+    /// other would wait for each other.
+    private static func lockedPurchases(
         of change: OwnershipChange, in transaction: PostgresTransaction
-    ) throws -> [CoverageStore.App: OwnershipInputs] {
+    ) throws -> Set<OwnershipChange.Name> {
         var locks = change.locks
         while true {
             // The statement after the locks sees what was committed until they were there.
             let rows = try transaction.pipeline(
-                [Command(OwnershipLock.begin)] + OwnershipLock.commands(locks) + [command(reachedFrom: change)])
-            let found = try rows.last.map(purchases) ?? []
-            let inputs = try OwnershipInputs.read(
-                transaction.pipeline(OwnershipInputs.commands(reading: found))[...])
-            let customers = inputs.flatMap { app, inputs in
-                inputs.customers.map { OwnershipLock.customer(OwnershipChange.Name(app: app, id: $0)) }
+                [Command(OwnershipLock.begin)] + OwnershipLock.commands(locks)
+                    + [command(lockable, reachedFrom: change)])
+            var (purchases, customers): (Set<OwnershipChange.Name>, Set<OwnershipLock>) = ([], [])
+            for row in rows[rows.count - 1] {
+                let name = try Self.name(row)
+                if try row.value("is_customer", as: Bool.self) {
+                    customers.insert(.customer(name))
+                } else {
+                    purchases.insert(name)
+                }
             }
             let wholly = OwnershipLock.apps(lockedWhollyFor: locks)
             let missing = customers.filter { !wholly.contains($0.app) && !locks.contains($0) }
-            if missing.isEmpty { return inputs }
+            if missing.isEmpty { return purchases }
             locks.formUnion(missing)
             _ = try transaction.pipeline([Command(OwnershipLock.giveBack)])
         }
@@ -99,28 +106,37 @@ enum OwnershipStore {
     static func command(
         reachedFrom change: OwnershipChange, account: (token: UUID, app: CoverageStore.App)? = nil
     ) -> Command {
+        command(reached, reachedFrom: change, account: account)
+    }
+
+    private static func command(
+        _ statement: Statement, reachedFrom change: OwnershipChange,
+        account: (token: UUID, app: CoverageStore.App)? = nil
+    ) -> Command {
         let (purchases, customers) = (Array(change.purchases), Array(change.customers))
         return Command(
-            reached, purchases.map(\.app.environment.rawValue), purchases.map(\.app.bundleId), purchases.map(\.id),
+            statement, purchases.map(\.app.environment.rawValue), purchases.map(\.app.bundleId), purchases.map(\.id),
             customers.map(\.app.environment.rawValue), customers.map(\.app.bundleId), customers.map(\.id),
             account?.token, account?.app.environment.rawValue, account?.app.bundleId)
     }
 
     static func purchases(_ rows: Rows) throws -> Set<OwnershipChange.Name> {
-        try rows.reduce(into: []) { found, row in
-            let app = CoverageStore.App(
-                try StoreEnvironment(stored: row.value("environment")), try row.value("bundle_id"))
-            found.insert(OwnershipChange.Name(app: app, id: try row.value("original_transaction_id")))
-        }
+        try rows.reduce(into: []) { found, row in found.insert(try name(row)) }
     }
 
-    static let statements = OwnershipLock.statements + OwnershipInputs.statements + [reached, remove, upsert, raise]
+    private static func name(_ row: Row) throws -> OwnershipChange.Name {
+        OwnershipChange.Name(
+            app: CoverageStore.App(
+                try StoreEnvironment(stored: row.value("environment")), try row.value("bundle_id")),
+            id: try row.value("original_transaction_id"))
+    }
+
+    static let statements =
+        OwnershipLock.statements + OwnershipInputs.statements + [reached, lockable, remove, upsert, raise]
 
     /// Purchases and Apple's ids of customers take turns, so that a customer of thousands of purchases costs no more for each. As
     /// joins of the view, without the subqueries, the planner expects a billion rows and each call clears a hash table of megabytes.
-    private static let reached = Statement(
-        "ownership-reached",
-        """
+    private static let names = """
         with recursive named (is_customer, environment, bundle_id, id) as (
             (
                 select false, environment::store_environment, bundle_id, id
@@ -156,10 +172,25 @@ enum OwnershipStore {
             ) as next
             where next.id is not null
         )
-        select environment::text as environment, bundle_id, id as original_transaction_id
-        from named
-        where not is_customer
-        """)
+        """
+
+    private static let reached = Statement(
+        "ownership-reached",
+        unsafeSQL: """
+            \(names)
+            select environment::text as environment, bundle_id, id as original_transaction_id
+            from named
+            where not is_customer
+            """)
+
+    /// The same, and Apple's ids of the customers on the way.
+    private static let lockable = Statement(
+        "ownership-lockable",
+        unsafeSQL: """
+            \(names)
+            select environment::text as environment, bundle_id, id as original_transaction_id, is_customer
+            from named
+            """)
 
     private static let remove = Statement(
         "ownership-remove",
