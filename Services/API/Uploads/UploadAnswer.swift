@@ -51,7 +51,8 @@ struct UploadAnswer {
                     withheld[id] = .tooManyAccounts
                 } else {
                     withheld[id] = WithheldReason(
-                        evidence[id], isTaken: preview.isTaken(key, from: account), isRefused: preview.isRefused(key))
+                        evidence[id], isTaken: preview.isTaken(key, from: account),
+                        isGivenToNone: preview.isGivenToNone(key))
                 }
             }
         }

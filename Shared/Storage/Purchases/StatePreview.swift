@@ -75,7 +75,7 @@ public struct StatePreview: Sendable {
     }
 
     /// Whether the policy gives a purchase to no account, because several claim it.
-    package func isRefused(_ key: SubscriptionKey) -> Bool {
+    package func isGivenToNone(_ key: SubscriptionKey) -> Bool {
         decided.contains { $0.key == key && $0.because == .refused }
     }
 
