@@ -12,14 +12,8 @@ struct Status: Subcommand {
             (the lag of each stage, a service with its consumer group; the newest notification; what is published), is anything missing \
             (Apple's history, dead letters), and what to do. A section that cannot be read within --timeout shows the reason.
 
-            Exit codes: 0 healthy, also with hints; 2 needs attention: an unreadable section, a statement that waits for a lock, \
-            a transaction for which the feed of events has waited for 30 seconds, \
-            requests answered 503 within ten minutes, notifications of version 1 within a day, a broker that this machine does not reach, a receiver without heartbeat for 3 minutes or none at all, clocks that differ by more than 5 seconds, missing notifications, a \
-            window (span) of Apple's history that failed or is open for an hour, failed deliveries not checked for two hours, \
-            customers whose history cannot be fetched for an hour, a lost test notification, a topic that was created again within a day, \
-            topics that do not exist or that setup would change, a stage more than a minute behind, changes not published for a minute, verified \
-            notifications rejected by a later stage, more than 1000 others rejected within a day or 200 within ten minutes, \
-            rejected restores; 78 invalid configuration. With --watch: 0 when stopped.
+            Exit codes: 0 healthy, also with hints; 2 needs attention: \(Attention.summary); 78 invalid configuration. \
+            With --watch: 0 when stopped.
 
             Examples:
               storekeeper status --watch

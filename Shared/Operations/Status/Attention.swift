@@ -1,7 +1,7 @@
 import Foundation
 import Postgres
 
-/// The problems in a status report. Pure; the thresholds are those of the help text.
+/// The problems in a status report. Pure.
 package struct Attention: Sendable {
     /// Acceptable lag of a stage, seconds.
     package var lag: Double = 60
@@ -30,14 +30,62 @@ package struct Attention: Sendable {
 
     package init() {}
 
-    /// Most urgent first: unreadable sections, lost notifications, delays, rejections.
+    /// One kind of problem.
+    private struct Kind: Sendable {
+        /// For the help of `storekeeper status`.
+        var summary: String
+        /// One for each problem that the report has.
+        var sentences: @Sendable (Attention, PipelineStatus) -> [String]
+
+        init(_ summary: String, _ sentences: @escaping @Sendable (Attention, PipelineStatus) -> [String]) {
+            self.summary = summary
+            self.sentences = sentences
+        }
+    }
+
+    /// Most urgent first: unreadable sections, lost notifications, delays, rejections. The summaries have the thresholds above.
+    private static let kinds = [
+        Kind("an unreadable section") { $0.unreadable($1) },
+        Kind("a statement that waits for a lock") { $0.blocked($1) },
+        Kind("a transaction for which the feed of events has waited for 30 seconds") { $0.feed($1) },
+        Kind("requests answered 503 within ten minutes") { $0.unanswered($1) },
+        Kind("a broker that this machine does not reach") { $0.unreachable($1) },
+        Kind(
+            """
+            missing notifications, a lost test notification, a window (span) of Apple's history that failed or is open for \
+            an hour, customers whose history cannot be fetched for an hour, failed deliveries not checked for two hours
+            """
+        ) { $1.recovery.value?.attention(at: $1.at) ?? [] },
+        Kind("a topic that was created again within a day") { $0.restarted($1) },
+        Kind("notifications of version 1 within a day") { $0.unsigned($1) },
+        Kind("a receiver without heartbeat for 3 minutes or none at all") { $0.receivers($1) },
+        Kind("clocks that differ by more than 5 seconds") { $0.clocks($1) },
+        Kind("topics that do not exist or that setup would change") { $1.topicProblems },
+        Kind("a stage more than a minute behind") { $0.behind($1) },
+        Kind("changes not published for a minute") { $0.unpublished($1) },
+        Kind("an endpoint of webhooks that is disabled, fails or is 15 minutes late") { $0.webhooks($1) },
+        Kind(
+            """
+            refund requests without an answer in time within a day, answers to them that Apple rejected within a day or has \
+            not taken for half an hour
+            """
+        ) { $0.refunds($1) },
+        Kind("figures of revenue that differ, are 15 minutes old or were not checked for two days") { $0.figures($1) },
+        Kind(
+            """
+            verified notifications rejected by a later stage, more than 1000 others rejected within a day or 200 within ten \
+            minutes
+            """
+        ) { $0.rejections($1) },
+        Kind("restores rejected within a day") { $0.transfers($1) },
+    ]
+
+    /// Everything that is a problem, for help.
+    package static var summary: String { kinds.map(\.summary).joined(separator: ", ") }
+
+    /// Most urgent first.
     package func sentences(on report: PipelineStatus) -> [String] {
-        unreadable(report) + blocked(report) + feed(report) + unanswered(report) + unreachable(report)
-            + (report.recovery.value.map { $0.attention(at: report.at) } ?? []) + restarted(report)
-            + unsigned(report) + receivers(report) + clocks(report) + report.topicProblems + behind(report)
-            + unpublished(report)
-            + webhooks(report) + refunds(report) + figures(report) + rejections(report)
-            + transfers(report)
+        Self.kinds.flatMap { $0.sentences(self, report) }
     }
 
     /// What is no problem, and an operator may want to set.
@@ -191,81 +239,6 @@ package struct Attention: Sendable {
             return
                 "\(stage.name) is \(TimeSpan.age(seconds)) behind, \(stage.waiting) records: check that it runs, or "
                 + "start more instances"
-        }
-    }
-
-    private func webhooks(_ report: PipelineStatus) -> [String] {
-        report.webhooks.compactMap { webhook in
-            let name = "webhook endpoint \(webhook.id) (\(webhook.url.escaped))"
-            let fault = webhook.lastFault.map { ": \($0.escaped)" } ?? ""
-            let waiting = webhook.waiting > 0 ? "; events of \(Int(webhook.waiting).counted("purchase")) wait" : ""
-            let age = webhook.oldest.map { report.at.timeIntervalSince($0) } ?? 0
-            switch webhook.state {
-            case "disabled":
-                return
-                    "\(name) is disabled\(fault)\(waiting): repair its receiver, then storekeeper webhooks resume \(webhook.id)"
-            case "failing":
-                return
-                    "\(name) is failing\(fault)\(waiting): repair its receiver; nothing that waits is given up meanwhile"
-            case "active" where age > delivery:
-                return
-                    "\(name) is \(TimeSpan.age(age)) late\(fault)\(waiting): its receiver is slow or refuses some events; "
-                    + "storekeeper webhooks deliveries \(webhook.id) --state waiting"
-            case "testing" where age > delivery:
-                return
-                    "\(name) has not answered its test\(fault)\(waiting) until it does: repair its receiver, then "
-                    + "storekeeper webhooks test \(webhook.id)"
-            default: return nil
-            }
-        }
-    }
-
-    private func figures(_ report: PipelineStatus) -> [String] {
-        guard let figures = report.figures else { return [] }
-        var sentences: [String] = []
-        if figures.differences > 0 {
-            sentences.append(
-                "the last check found \(Int(figures.differences).counted("figure")) of monthly revenue that differ from what was paid: "
-                    + "storekeeper insight check")
-        }
-        if let asOf = figures.asOf, report.at.timeIntervalSince(asOf) > figuring {
-            sentences.append(
-                "the figures of revenue are as of \(TimeSpan.age(report.at.timeIntervalSince(asOf))) ago: the scheduler does not run, "
-                    + "or its log says why (Job failed, job figures)")
-        }
-        if let since = figures.uncheckedSince, report.at.timeIntervalSince(since) > checking {
-            sentences.append(
-                "the figures of revenue were last checked \(TimeSpan.age(report.at.timeIntervalSince(since))) ago: the scheduler's log "
-                    + "says why (Job failed, job figure-check); storekeeper insight check")
-        }
-        return sentences
-    }
-
-    private func refunds(_ report: PipelineStatus) -> [String] {
-        report.refunds.flatMap { refunds -> [String] in
-            let app = "\(refunds.app.escaped) in \(refunds.environment)"
-            var sentences: [String] = []
-            if refunds.missed > 0 {
-                sentences.append(
-                    "\(Int(refunds.missed).counted("refund request")) of \(app) of the last day got no answer within 12 hours: "
-                        + "storekeeper refunds list --state missed")
-            }
-            if refunds.failed > 0 {
-                sentences.append(
-                    "Apple rejected \(Int(refunds.failed).counted("answer")) to refund requests of \(app) within the last day: "
-                        + "storekeeper refunds list --state failed")
-            }
-            if let oldest = refunds.oldestWaiting, report.at.timeIntervalSince(oldest) > answering {
-                let left =
-                    refunds.deadline.map {
-                        ", and the first is over in \(TimeSpan.age(max(0, $0.timeIntervalSince(report.at))))"
-                    } ?? ""
-                sentences.append(
-                    "\(Int(refunds.waiting).counted("answer")) to refund requests of \(app) wait for Apple, the oldest for "
-                        + "\(TimeSpan.age(report.at.timeIntervalSince(oldest)))\(left): check the app's key of Apple's API and the scheduler's log"
-                )
-            }
-            return sentences
         }
     }
 

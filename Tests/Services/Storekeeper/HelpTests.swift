@@ -23,6 +23,13 @@ struct HelpTests {
         #expect(examples > 60)
     }
 
+    @Test func `Help of status names what is beside the pipeline among the problems that end it with 2`() {
+        let help = CommandLineTool.helpMessage(for: Status.self, columns: 10_000)
+        for words in ["a statement that waits for a lock", "webhooks", "refund requests", "figures of revenue"] {
+            #expect(help.contains(words), "\(words)")
+        }
+    }
+
     @Test func `Options of one name mean the same in every subcommand`() throws {
         let meanings = [
             "json": "Print JSON", "limit": "Maximum number of ", "app": "Bundle id ", "environment": "nvironment",
