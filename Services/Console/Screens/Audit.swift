@@ -41,7 +41,8 @@ struct AuditScreen: Sendable {
                         operation: row.action.operation,
                         // Subjects and reasons name customers.
                         subject: isOn ? "hidden" : row.action.subject,
-                        app: row.action.about.map { "\($0.bundleId), \($0.environment.rawValue)" } ?? "",
+                        app: [row.action.about?.bundleId, row.action.about?.environment.rawValue].compactMap { $0 }
+                            .joined(separator: ", "),
                         reason: isOn ? "hidden" : row.action.reason ?? "", outcome: row.action.outcome.rawValue)
                 },
                 isEmpty: rows.isEmpty, actor: actor ?? "",

@@ -84,8 +84,7 @@ struct KeysCreate: Subcommand {
             expiresAt: noExpiry ? nil : now.addingTimeInterval(Double(days ?? 365) * 86_400))
         try await ClientKeyStore(connection).add(key)
         let readByAll = ContinuousClock.now + Self.acceptance
-        try await audit.record(
-            "keys create", on: [key.id.uuidString.lowercased()], to: OperatorActionStore(connection), in: context)
+        try await audit.record("keys create", of: key, to: OperatorActionStore(connection), in: context)
         // A key that is printed works: a script uses it in its next line.
         try await ContinuousClock().sleep(until: readByAll)
         guard !output.json else {

@@ -24,10 +24,13 @@ struct KeysRevoke: Subcommand {
     func run(in context: CommandContext) async throws {
         let connection = try database.connection(for: "keys", in: context)
         let name = id.uuidString.lowercased()
-        guard try await ClientKeyStore(connection).revoke(id, at: context.now()) else {
+        let store = ClientKeyStore(connection)
+        guard let key = try await store.all().first(where: { $0.id == id }),
+            try await store.revoke(id, at: context.now())
+        else {
             throw CommandError("there is no key \(name) that could be revoked; storekeeper keys list shows all")
         }
-        try await audit.record("keys revoke", on: [name], to: OperatorActionStore(connection), in: context)
+        try await audit.record("keys revoke", of: key, to: OperatorActionStore(connection), in: context)
         guard !output.json else { return try output.print(json: ["revoked": name], in: context) }
         context.print("\(name) is revoked; every instance refuses it within 5 seconds.")
     }

@@ -20,8 +20,8 @@ public struct OperatorAction: Sendable, Equatable {
     public var reason: String?
     /// What became of it.
     package var outcome: Outcome
-    /// The app, and the customer of it, that the action was about; nil where it was about neither. An erasure of the customer
-    /// finds the entry by it.
+    /// The environment, the app and the customer of it that the action was about; nil where it was about none. An erasure of the
+    /// customer finds the entry by it.
     package var about: About?
 
     /// What became of an operation. One that nothing outside of the database decides has one row, `done`.
@@ -32,16 +32,17 @@ public struct OperatorAction: Sendable, Equatable {
         case failed
     }
 
-    /// The app that an action was about, and its customer.
+    /// The environment that an action was about, the app and its customer.
     package struct About: Sendable, Equatable {
         package var environment: StoreEnvironment
-        package var bundleId: String
+        /// Nil: all apps.
+        package var bundleId: String?
         package var appAccountToken: UUID?
         /// The developer's own id.
         package var customerId: String?
 
         package init(
-            _ environment: StoreEnvironment, _ bundleId: String, account: UUID? = nil, customer: String? = nil
+            _ environment: StoreEnvironment, _ bundleId: String? = nil, account: UUID? = nil, customer: String? = nil
         ) {
             self.environment = environment
             self.bundleId = bundleId
@@ -118,16 +119,16 @@ public struct OperatorActionStore: Sendable {
     }
 
     static func action(_ row: Row) throws -> OperatorAction {
-        let bundleId: String? = try row.optional("bundle_id")
+        let environment: String? = try row.optional("environment")
         return OperatorAction(
             actedAt: try row.value("acted_at"), actor: try row.value("actor"), apiKey: try row.optional("api_key_id"),
             operation: try row.value("operation"), subject: try row.value("subject"),
             reason: try row.optional("reason"),
             outcome: OperatorAction.Outcome(rawValue: try row.value("outcome")) ?? .done,
-            about: try bundleId.map { bundleId in
+            about: try environment.map { _ in
                 OperatorAction.About(
-                    try SubscriptionStore.environment(row), bundleId, account: try row.optional("app_account_token"),
-                    customer: try row.optional("customer_id"))
+                    try SubscriptionStore.environment(row), try row.optional("bundle_id"),
+                    account: try row.optional("app_account_token"), customer: try row.optional("customer_id"))
             })
     }
 

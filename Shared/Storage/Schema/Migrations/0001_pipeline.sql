@@ -101,15 +101,15 @@ create table operator_action (
     acted_at timestamptz not null,
     app_account_token uuid, -- of the customer whom the action was about
     api_key_id uuid, -- null where a person acted
-    environment store_environment, -- and bundle_id: null where the action was not about one app
+    environment store_environment, -- null where the action was not about one, nor about an app
     actor text not null, -- the person, or the API key by its name
     operation text not null, -- as the command is spelled, such as customers grant, in every face
     subject text not null, -- the object without its app; for a dead letter cluster/partition/offset
     reason text, -- in the words of the actor
     outcome text not null default 'done' check (outcome in ('requested', 'done', 'failed')), -- requested: Apple is asked next
-    bundle_id text,
+    bundle_id text, -- null where the action was not about one app
     customer_id text, -- the developer's own id
-    check ((environment is null) = (bundle_id is null)),
+    check (environment is not null or bundle_id is null),
     check (bundle_id is not null or (app_account_token is null and customer_id is null))
 );
 create index operator_action_by_subject on operator_action (subject, id);

@@ -70,6 +70,46 @@ import Testing
         }
     }
 
+    @Test func `The audit log says of which environment and apps a key is, and an app that no one knows is told of`()
+        async throws
+    {
+        struct Entry: Decodable, Equatable {
+            var operation: String
+            var environment: String?
+            var bundleId: String?
+        }
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            try await connection.run(
+                unsafeScript: """
+                    insert into coverage (environment, bundle_id, kind, begins_at, planned_until, complete_until)
+                    values ('Sandbox', 'a', 'failures', now(), now(), now())
+                    """)
+            func make(_ apps: String...) async throws -> String {
+                let create = ["keys", "create", "--name", "k", "--scope", "events:read", "--environment"]
+                let made = await CommandOutcome.of(create + apps, environment: database.environment)
+                #expect(made.code == 0)
+                return made.errorOutput
+            }
+            #expect(try await !make("Sandbox", "--app", "a").contains("does not know"))
+            let told = try await make("Sandbox", "--app", "a", "--app", "b")
+            #expect(told.contains("The scheduler does not know b, only a"), "\(told)")
+            _ = try await make("Production", "--all-apps")
+            let key = try #require(try await ClientKeyStore(connection).all().first { $0.bundleIds == ["a"] })
+            let revoked = await CommandOutcome.of(
+                ["keys", "revoke", key.id.uuidString], environment: database.environment)
+            #expect(revoked.code == 0, "\(revoked.errorOutput)")
+            let log: [Entry] = try await CommandOutcome.of(["audit", "--json"], environment: database.environment)
+                .json()
+            #expect(log.filter { $0.operation == "keys revoke" }.map(\.bundleId) == ["a"])
+            let created = log.filter { $0.operation == "keys create" }
+            #expect(created.count == 4)
+            #expect(created.filter { $0.environment == "Sandbox" }.compactMap(\.bundleId).sorted() == ["a", "a", "b"])
+            #expect(created.filter { $0.bundleId == nil }.map(\.environment) == ["Production"])
+            await connection.close()
+        }
+    }
+
     @Test func `keys create ends a key after a year, unless it is told otherwise`() async throws {
         try await TestDatabase.use { database async throws in
             func expiry(_ arguments: String...) async throws -> Date? {
