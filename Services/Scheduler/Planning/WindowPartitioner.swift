@@ -8,10 +8,13 @@ import struct Foundation.UUID
 
 /// Splits long windows, so that subwindows are fetched in parallel: the pages of one query are sequential.
 struct WindowPartitioner {
-    /// Maximum length of a subwindow.
+    /// Maximum length of a subwindow, unless a window would have more than ``mostSlices``.
     let length: TimeInterval
     /// Windows from this length on fetch renewals and expiries first: they decide about access.
     let longOutage: TimeInterval
+
+    /// Of one window: they are stored by one statement, which has a time limit. 180 days have 720 slices of six hours.
+    static let mostSlices: Int64 = 1000
 
     /// A query for a type without a subtype excludes notifications with one, so each pair is a query.
     static let ahead: [(type: NotificationType, subtype: NotificationSubtype?)] = [
@@ -48,7 +51,8 @@ struct WindowPartitioner {
     /// Slices of equal length, without gaps.
     private func slices(of scope: RecoveryWindow.Scope) -> [RecoveryWindow.Scope] {
         let (first, last) = (scope.from.milliseconds, scope.to.milliseconds)
-        let count = max(1, Int64((Double(last - first) / 1000 / length).rounded(.up)))
+        let wanted = (Double(last - first) / 1000 / length).rounded(.up)
+        let count = Int64(min(max(1, wanted), Double(Self.mostSlices)))
         return (0..<count).map { index in
             var slice = scope
             slice.from = Date(milliseconds: first + (last - first) * index / count)

@@ -38,6 +38,18 @@ import Testing
         }
     }
 
+    @Test func `setup --check names a migration that is another one than this build's, as setup does`() async throws {
+        try await PipelineHarness.with { harness async throws in
+            try await harness.connection.run(
+                unsafeScript: "update schema_migration set digest = sha256('another') where version = 3")
+            let rows = try await Self.rows(harness.broker, harness.connection)
+            let name = try #require(Migration.all.first { $0.version == 3 }?.name)
+            let failure = Migrator.Failure.changed(3, name)
+            #expect(rows.map { Array($0.suffix(2)) } == [["another one", "\(failure)"]])
+            await #expect(throws: failure) { try await Migrator(harness.connection).migrate() }
+        }
+    }
+
     @Test func `setup --check names missing topics and partitions, and a schema that was never migrated`() async throws
     {
         let broker = try DevelopmentBroker(topics: [(Topics.received.name, 1)])

@@ -37,6 +37,15 @@ import Testing
         #expect(subwindows.allSatisfy { $0.scope.notificationType == nil && $0.priority == 80 })
     }
 
+    @Test func `A window has a thousand slices at most, without a gap, however short they are meant to be`() {
+        let scope = Self.scope(hours: 180 * 24)
+        let slices = WindowPartitioner(length: 10, longOutage: 12 * Self.hour)
+            .subwindows(of: scope, reason: .sweep, priority: 80) { UUID() }.map(\.scope)
+        #expect(slices.count == 1000)
+        #expect(slices.first?.from == scope.from && slices.last?.to == scope.to)
+        #expect(zip(slices, slices.dropFirst()).allSatisfy { $0.to == $1.from })
+    }
+
     @Test func `Renewals and expiries go first after a long outage, each kind by itself, then everything`() {
         let subwindows = subwindows(hours: 12)
         let ahead = subwindows.filter { $0.scope.notificationType != nil }
