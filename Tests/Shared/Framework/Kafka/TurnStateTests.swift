@@ -27,6 +27,15 @@ import Testing
         #expect(try state.next() == nil)
     }
 
+    @Test func `TurnState throws the same error of several partitions once, and another one beside it`() throws {
+        var state = TurnState()
+        for code: Int32 in [3, 3, 5, 3] { state.postpone(.failure(KafkaError(code: code))) }
+        #expect(throws: KafkaError(code: 3)) { try state.next() }
+        #expect(throws: KafkaError(code: 5)) { try state.next() }
+        #expect(!state.isFailing)
+        #expect(try state.next() == nil)
+    }
+
     @Test func `TurnState returns two rebalances in a row one by one`() throws {
         var state = TurnState()
         state.postpone(.turn(.revoked([partition])))
