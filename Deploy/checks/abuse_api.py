@@ -30,6 +30,7 @@ parser.add_argument("--pid", type=int, required=True, help="of the API")
 parser.add_argument("--memory", type=int, required=True, help="MiB that it may need")
 parser.add_argument("--seconds", type=float, required=True)
 parser.add_argument("--ratio", type=float, default=10, help="how many times the control's p99 is too long")
+parser.add_argument("--tries", type=int, default=1, help="how often an attack that was not refused is made again, each time for twice as long")
 parser.add_argument("--strangers", type=int, default=0, help="connections that only wait; nothing else is done")
 parser.add_argument("--only", help="the title of one attack")
 parser.add_argument("--body", type=pathlib.Path, help="a genuine notification")
@@ -221,8 +222,18 @@ def p99(times):
 async def phase(title, attack, is_refused=True):
     if attack and arguments.only not in (None, title):
         return
+    # A busy machine may not send within a few seconds what is beyond a budget.
+    for number in range(arguments.tries):
+        answers = await one_try(title, attack, arguments.seconds * 2 ** number)
+        if answers["429"] or not attack or not is_refused:
+            return
+    failures.append(f"the attacker was not refused during: {title}")
+
+
+async def one_try(title, attack, seconds):
+    """What the attacker was answered."""
     times, beside, answers = [], [], collections.Counter()
-    until = time.monotonic() + arguments.seconds
+    until = time.monotonic() + seconds
     # In a process of its own: what the attacker does must not take time from who measures.
     heard, said = multiprocessing.Pipe(duplex=False)
     attacker = multiprocessing.Process(target=attacking, args=(attack, until, said)) if attack else None
@@ -237,20 +248,19 @@ async def phase(title, attack, is_refused=True):
         answers.update(counts)
         failures.extend(found)
         attacker.join()
-        for request, seconds in took.items():
+        for request, longest in took.items():
             # Fifteen seconds, on a machine that answers the control within the noise.
-            if seconds > 15 * max(1, p99(beside) / floor):
-                failures.append(f"{request} held a request for {seconds:.0f} s")
+            if longest > 15 * max(1, p99(beside) / floor):
+                failures.append(f"{request} held a request for {longest:.0f} s")
     ratio = max(p99(times), floor) / max(p99(beside), floor)
     print(f"{title:<34} {len(times):>6} {times[len(times) // 2] * 1000 if times else -1:>8.0f} {p99(times) * 1000:>8.0f}"
           f" {p99(beside) * 1000:>8.0f} {ratio:>6.1f}"
           f" {memory():>6}  {json.dumps(dict(sorted(answers.items())))}", flush=True)
     if ratio > arguments.ratio:
         failures.append(f"reads of the other key took {ratio:.0f} times as long as the control's during: {title}")
-    if attack and is_refused and not answers["429"]:
-        failures.append(f"the attacker was not refused during: {title}")
     if memory() > arguments.memory:
         failures.append(f"the API needed {memory()} MiB of {arguments.memory} during: {title}")
+    return answers
 
 
 async def strangers():
@@ -260,7 +270,8 @@ async def strangers():
         writers.append((await connection())[1])
     begun = time.monotonic()
     try:
-        status, _, _ = await ask(head("GET", account, arguments.other), 5)
+        # Half of the time after which idle connections end by themselves.
+        status, _, _ = await ask(head("GET", account, arguments.other), 30)
     except (TimeoutError, asyncio.TimeoutError, OSError, asyncio.IncompleteReadError):
         status = 0
     print(f"{arguments.strangers} idle strangers: answered {status} after {(time.monotonic() - begun) * 1000:.0f} ms")
