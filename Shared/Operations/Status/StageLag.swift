@@ -77,10 +77,28 @@ package struct StageLag: Sendable {
     /// Partitions with a stored offset that the topic does not have; none where the database cannot be asked.
     private func orphans(_ reader: Reader, _ admin: KafkaAdmin, existing: [TopicPartition]) async -> [Int32] {
         guard reader.service.storesOffsets, let cluster = try? await admin.clusterId(),
-            let stored = try? await positions.all(cluster: cluster, group: reader.group)
+            let stored = await answered({ [positions] in
+                try await positions.all(cluster: cluster, group: reader.group).filter { $0.topic == reader.topic }
+                    .map(\.partition)
+            })
         else { return [] }
         let numbers = Set(existing.map(\.partition))
-        return stored.filter { $0.topic == reader.topic && !numbers.contains($0.partition) }.map(\.partition)
+        return stored.filter { !numbers.contains($0) }
+    }
+
+    /// The database's answer; nil where it is away, or gives none in a third of the time: what Kafka knows has to come
+    /// within the rest.
+    private func answered<Value: Sendable & Encodable>(
+        _ question: @escaping @Sendable () async throws -> Value
+    ) async -> Value? {
+        await Section(within: max(.zero, deadline - .now) / 3, question).value
+    }
+
+    /// A stored offset.
+    private struct Stored: Encodable {
+        var partition: Int32
+        var offset: Int64
+        var evidence: String?
     }
 
     private func lags(_ reader: Reader, _ admin: KafkaAdmin) async throws -> [PartitionLag] {
@@ -89,14 +107,16 @@ package struct StageLag: Sendable {
             // Where the database cannot be asked the screen says so elsewhere; Kafka's copy is better than nothing.
             let cluster = try await admin.clusterId()
             let partitions = lags.map { (topic: $0.partition.topic, partition: $0.partition.partition) }
-            if let stored = try? await positions.stored(cluster: cluster, group: reader.group, partitions: partitions) {
-                let positions = Dictionary(
-                    uniqueKeysWithValues: stored.map {
-                        (TopicPartition(topic: $0.next.topic, partition: $0.next.partition), $0)
-                    })
+            let stored = await answered { [positions] in
+                try await positions.stored(cluster: cluster, group: reader.group, partitions: partitions).map {
+                    Stored(partition: $0.next.partition, offset: $0.next.offset, evidence: $0.evidence)
+                }
+            }
+            if let stored {
+                let known = Dictionary(uniqueKeysWithValues: stored.map { ($0.partition, $0) })
                 for index in lags.indices {
-                    lags[index].committed = positions[lags[index].partition]?.next.offset
-                    lags[index].metadata = positions[lags[index].partition]?.evidence
+                    lags[index].committed = known[lags[index].partition.partition]?.offset
+                    lags[index].metadata = known[lags[index].partition.partition]?.evidence
                 }
             }
         }

@@ -28,11 +28,12 @@ package struct StatusReader: Sendable {
 
     package func report(at now: Date) async -> PipelineStatus {
         async let stages = Section(within: limit) { [kafka, database, limit] in
-            try await Self.connected(to: database) { connection in
-                try await StageLag(
-                    configuration: kafka, positions: PositionStore(connection), deadline: .now + limit
-                ).stages(now: now)
-            }
+            let connection = PostgresConnection(database, logger: .silent)
+            // Not waited for: it comes behind a question that is not answered.
+            defer { Task { await connection.close() } }
+            return try await StageLag(
+                configuration: kafka, positions: PositionStore(connection), deadline: .now + limit
+            ).stages(now: now)
         }
         async let topics = Section(within: limit) { [kafka] in try await TopicProblems(configuration: kafka).sentences()
         }
