@@ -1,36 +1,44 @@
 import StrictJSON
 
-/// Checks that a body is a JSON object with a string `signedPayload` of three segments.
+/// The body of a request by which Apple delivers a notification: a JSON object with a string `signedPayload` of three segments.
 ///
-/// A notification of version 1 is accepted too, which Apple sends where App Store Connect still asks for it (A8): with a 400
-/// Apple would repeat it, and no operator would learn of it.
+/// A notification of version 1 is one too, which Apple sends where App Store Connect still asks for it (A8): Apple would
+/// repeat it if it were rejected, and no operator would learn of it.
 ///
-/// Nothing else is checked: Apple gives up on what is answered 400 often enough, and after a bug in the verifier a replay
-/// can only repair what is in Kafka.
-struct Receive {
-    /// The result of the check.
-    enum Decision: Equatable {
-        /// The compact JWS, byte for byte, or a notification of version 1.
-        case accept(signedPayload: [UInt8])
-        case reject(RequestRejection)
+/// Nothing else is checked: Apple gives up on what is rejected often enough, and after a bug in the verifier a replay can only
+/// repair what was accepted.
+/// <https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2>
+struct NotificationBody {
+    /// Why a body can never be a notification.
+    enum Fault: Error, Equatable {
+        case empty
+        case notJSON(String)
+        case notAnObject
+        case noSignedPayload
+        case signedPayloadNotAString
+        case notThreeSegments
     }
 
-    func decide(_ body: [UInt8]) -> Decision {
-        guard !body.isEmpty else { return .reject(.empty) }
+    /// The compact JWS, byte for byte, or a notification of version 1.
+    let signedPayload: [UInt8]
+
+    init(_ body: [UInt8]) throws(Fault) {
+        guard !body.isEmpty else { throw .empty }
         let document: JSONDocument
         do throws(JSONFault) {
             document = try JSONDocument(body)
         } catch {
-            return .reject(.notJSON("\(error)"))
+            throw .notJSON("\(error)")
         }
-        guard document.root.kind == .object else { return .reject(.notAnObject) }
+        guard document.root.kind == .object else { throw .notAnObject }
         guard let member = document.root["signedPayload"] else {
-            return Self.withoutPassword(version1: document).map { .accept(signedPayload: $0) }
-                ?? .reject(.noSignedPayload)
+            guard let version1 = Self.withoutPassword(version1: document) else { throw .noSignedPayload }
+            signedPayload = version1
+            return
         }
-        guard let payload = member.unescapedBytes else { return .reject(.signedPayloadNotAString) }
-        guard Self.isThreeSegments(payload) else { return .reject(.notThreeSegments) }
-        return .accept(signedPayload: payload)
+        guard let payload = member.unescapedBytes else { throw .signedPayloadNotAString }
+        guard Self.isThreeSegments(payload) else { throw .notThreeSegments }
+        signedPayload = payload
     }
 
     /// The JSON of a notification of version 1, without the app's shared secret, which belongs in no topic.

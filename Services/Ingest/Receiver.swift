@@ -64,21 +64,21 @@ struct Receiver: Service {
         case .broken: return hangUp(status: 400)
         }
         let arrived = clock.instant()
-        switch Receive().decide(body) {
-        case .reject(let rejection):
-            return await reject(rejection, request, &reader)
-        case .accept(let signedPayload):
-            let step = tracing.begin()
-            let notification = ReceivedNotification(
-                signedPayload: signedPayload, source: .webhook, receivedAt: clock.now(),
-                traceparent: step.traceparent)
-            let rejection = await producer.append(notification)
-            tracing.finished(
-                step, from: notification.receivedAt, to: clock.now(), status: rejection?.status ?? 200, path: Self.path)
-            if let rejection { return await reject(rejection, request, &reader) }
-            tally.accepted(after: arrived.duration(to: clock.instant()))
-            return Response(status: .ok)
+        let signedPayload: [UInt8]
+        do throws(NotificationBody.Fault) {
+            signedPayload = try NotificationBody(body).signedPayload
+        } catch {
+            return await reject(.body(error), request, &reader)
         }
+        let step = tracing.begin()
+        let notification = ReceivedNotification(
+            signedPayload: signedPayload, source: .webhook, receivedAt: clock.now(), traceparent: step.traceparent)
+        let rejection = await producer.append(notification)
+        tracing.finished(
+            step, from: notification.receivedAt, to: clock.now(), status: rejection?.status ?? 200, path: Self.path)
+        if let rejection { return await reject(rejection, request, &reader) }
+        tally.accepted(after: arrived.duration(to: clock.instant()))
+        return Response(status: .ok)
     }
 }
 

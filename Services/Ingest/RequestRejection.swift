@@ -3,12 +3,7 @@ import StrictJSON
 /// Why a request is not answered 200.
 enum RequestRejection: Equatable {
     // It can never be a notification.
-    case empty
-    case notJSON(String)
-    case notAnObject
-    case noSignedPayload
-    case signedPayloadNotAString
-    case notThreeSegments
+    case body(NotificationBody.Fault)
     // HTTP forbids it.
     case noSuchPath
     case method
@@ -24,7 +19,7 @@ enum RequestRejection: Equatable {
     /// The HTTP status. 4xx only for what can never be a notification.
     var status: Int {
         switch self {
-        case .empty, .notJSON, .notAnObject, .noSignedPayload, .signedPayloadNotAString, .notThreeSegments: 400
+        case .body: 400
         case .noSuchPath: 404
         case .method: 405
         case .tooSlow: 408
@@ -37,12 +32,12 @@ enum RequestRejection: Equatable {
     /// Stable, for programs and for counting.
     var name: String {
         switch self {
-        case .empty: "empty-body"
-        case .notJSON: "not-json"
-        case .notAnObject: "not-an-object"
-        case .noSignedPayload: "no-signed-payload"
-        case .signedPayloadNotAString: "signed-payload-not-a-string"
-        case .notThreeSegments: "not-three-segments"
+        case .body(.empty): "empty-body"
+        case .body(.notJSON): "not-json"
+        case .body(.notAnObject): "not-an-object"
+        case .body(.noSignedPayload): "no-signed-payload"
+        case .body(.signedPayloadNotAString): "signed-payload-not-a-string"
+        case .body(.notThreeSegments): "not-three-segments"
         case .noSuchPath: "no-such-path"
         case .method: "method"
         case .contentType: "content-type"
@@ -58,13 +53,13 @@ enum RequestRejection: Equatable {
     /// What is wrong, and what to send instead.
     var message: String {
         switch self {
-        case .empty: "The body is empty; expected a JSON object with a string signedPayload."
-        case .notJSON(let fault): "The body is not JSON: \(fault)"
-        case .notAnObject: "The body is not a JSON object; expected one with a string signedPayload."
-        case .noSignedPayload:
+        case .body(.empty): "The body is empty; expected a JSON object with a string signedPayload."
+        case .body(.notJSON(let fault)): "The body is not JSON: \(fault)"
+        case .body(.notAnObject): "The body is not a JSON object; expected one with a string signedPayload."
+        case .body(.noSignedPayload):
             "The body has no signedPayload; expected an App Store Server Notification of version 2."
-        case .signedPayloadNotAString: "The signedPayload is not a string."
-        case .notThreeSegments: "The signedPayload is not a JWS: three base64url segments separated by dots."
+        case .body(.signedPayloadNotAString): "The signedPayload is not a string."
+        case .body(.notThreeSegments): "The signedPayload is not a JWS: three base64url segments separated by dots."
         case .noSuchPath: "Unknown path; send notifications to POST \(Receiver.path)."
         case .method: "Unknown method; notifications are sent by POST."
         case .contentType: "The content type must be application/json."

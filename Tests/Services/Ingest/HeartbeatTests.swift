@@ -72,8 +72,8 @@ import Testing
     @Test func `Heartbeat has the answers since the one before`() async throws {
         tally.accepted(after: .zero)
         tally.accepted(after: .zero)
-        tally.rejected(.empty)
-        tally.rejected(.noSignedPayload)
+        tally.rejected(.body(.empty))
+        tally.rejected(.body(.noSignedPayload))
         tally.rejected(.kafkaUnavailable)
         try await run(Calendar(0, waits: 1))
         let beats = sent.beats.withLock { $0 }

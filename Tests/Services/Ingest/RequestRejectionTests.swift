@@ -5,8 +5,9 @@ import Testing
 
 @Suite struct RequestRejectionTests {
     static let all: [RequestRejection] = [
-        .empty, .notJSON("a \"fault\""), .notAnObject, .noSignedPayload, .signedPayloadNotAString, .notThreeSegments,
-        .noSuchPath, .method, .contentType, .tooLarge(limit: 1), .tooSlow, .tooManyInFlight, .kafkaUnavailable,
+        .body(.empty), .body(.notJSON("a \"fault\"")), .body(.notAnObject), .body(.noSignedPayload),
+        .body(.signedPayloadNotAString), .body(.notThreeSegments), .noSuchPath, .method, .contentType,
+        .tooLarge(limit: 1), .tooSlow, .tooManyInFlight, .kafkaUnavailable,
     ]
 
     @Test(arguments: all)
