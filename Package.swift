@@ -124,7 +124,8 @@ func service(_ name: String, _ dependencies: [Target.Dependency], resources: [Re
 
 let services: [Target] = [
     service("Setup", ["Chassis", "Pipeline", "Kafka", "Contracts", "Records", "Storage", "Bootstrap", "Postgres"]),
-    service("Ingest", ["Chassis", "Pipeline", "Kafka", "Contracts", "Records", "StrictJSON", hummingbird, nio]),
+    service(
+        "Ingest", ["Chassis", "Pipeline", "Kafka", "Contracts", "Records", "AppStore", "StrictJSON", hummingbird, nio]),
     service(
         "Verifier",
         [

@@ -1,3 +1,4 @@
+import AppStore
 import Chassis
 import Contracts
 import Hummingbird

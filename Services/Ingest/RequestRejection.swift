@@ -1,3 +1,4 @@
+import AppStore
 import StrictJSON
 
 /// Why a request is not answered 200.

@@ -1,7 +1,6 @@
 // swift-tools-version: 6.2
 // A package of its own, built with `--sanitize fuzzer` by Deploy/checks/fuzz. Each target is a function that libFuzzer calls with
-// random bytes, and what must hold for all of them; Seeds writes the first inputs. The links in Ingest/
-// lead to the check that ingest makes of a request.
+// random bytes, and what must hold for all of them; Seeds writes the first inputs.
 import PackageDescription
 
 let settings: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
@@ -22,7 +21,7 @@ let package = Package(
         target("Certificates", ["Signatures", "Development"]),
         target("Revocation", ["Signatures", "Development"]),
         target("JSON", ["StrictJSON"]),
-        target("Ingest", ["StrictJSON"]),
+        target("Body", ["AppStore", "StrictJSON"]),
         target("Seeds", ["AppStore", "AppStoreSamples", "Development", "Digests", "Signatures", "StrictJSON"]),
     ]
 )

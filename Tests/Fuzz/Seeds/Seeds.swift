@@ -58,7 +58,7 @@ private struct Seeds {
         for item in corpus.all where item.jws.count < 1 << 16 {
             let parts = item.jws.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map(Array.init)
             try write([0] + item.jws, for: "jws")
-            try write(Array(#"{"signedPayload":"\#(String(decoding: item.jws, as: UTF8.self))"}"#.utf8), for: "ingest")
+            try write(Array(#"{"signedPayload":"\#(String(decoding: item.jws, as: UTF8.self))"}"#.utf8), for: "body")
             guard parts.count == 3 else { continue }
             try write([1] + parts[0], for: "jws")
             try write([3] + parts[1], for: "jws")
@@ -80,7 +80,7 @@ private struct Seeds {
             "", "{}", "[]", "null", #"{"signedPayload":null}"#, #"{"signedPayload":"a.b.c","signedPayload":"d.e.f"}"#,
             #"{"\u0073ignedPayload":"\u0061aa.bbb.ccc"}"#, #"{"signedPayload":"aaa.bbb.ccc"} "#,
         ] {
-            try write(Array(body.utf8), for: "ingest")
+            try write(Array(body.utf8), for: "body")
             try write(Array(body.utf8), for: "json")
         }
         for text in [

@@ -8,9 +8,9 @@ import StrictJSON
 /// Nothing else is checked: Apple gives up on what is rejected often enough, and after a bug in the verifier a replay can only
 /// repair what was accepted.
 /// <https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2>
-struct NotificationBody {
+public struct NotificationBody: Sendable {
     /// Why a body can never be a notification.
-    enum Fault: Error, Equatable {
+    public enum Fault: Error, Equatable {
         case empty
         case notJSON(String)
         case notAnObject
@@ -20,9 +20,10 @@ struct NotificationBody {
     }
 
     /// The compact JWS, byte for byte, or a notification of version 1.
-    let signedPayload: [UInt8]
+    public let signedPayload: [UInt8]
 
-    init(_ body: [UInt8]) throws(Fault) {
+    /// Reads a body of any size; the receiver limits it.
+    public init(_ body: [UInt8]) throws(Fault) {
         guard !body.isEmpty else { throw .empty }
         let document: JSONDocument
         do throws(JSONFault) {

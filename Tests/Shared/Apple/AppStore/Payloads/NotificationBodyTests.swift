@@ -1,6 +1,5 @@
+import AppStore
 import Testing
-
-@testable import Ingest
 
 @Suite struct NotificationBodyTests {
     private func read(_ body: [UInt8]) -> Result<[UInt8], NotificationBody.Fault> {

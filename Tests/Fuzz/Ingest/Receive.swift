@@ -1,1 +1,0 @@
-../../../Services/Ingest/Receive.swift
