@@ -391,12 +391,51 @@ let tests: [Target] = [
         ]),
 ]
 
+// MARK: What an ordinary build leaves out: Tests/Benchmarks/build and Deploy/checks/fuzz set a variable.
+
+func measuring(
+    _ name: String, _ path: String, _ dependencies: [Target.Dependency], exclude: [String] = []
+) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Tests/Benchmarks/\(path)", exclude: exclude,
+        swiftSettings: strict)
+}
+
+let benchmarks: [Target] = [
+    measuring(
+        "verifier-benchmark", "Verifier",
+        ["AppStore", "Contracts", "Interpretation", "Pipeline", "Records", "SimulatedAppStore", arguments]),
+    measuring(
+        "ledger-benchmark", "Ledger",
+        [
+            "AppStore", "Contracts", "Development", "Interpretation", "Pipeline", "Postgres", "Records",
+            "SimulatedAppStore", "Storage", arguments, logging,
+        ]),
+    measuring(
+        "http-load", "HTTP", [arguments, hummingbird, httpClient], exclude: ["subscriptions.sql", "uploads.py"]),
+]
+
+/// A function that libFuzzer, which brings `main`, calls with random bytes, and what must hold for all of them.
+func fuzzing(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: "fuzz-\(name.lowercased())", dependencies: dependencies, path: "Tests/Fuzz/\(name)",
+        swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
+}
+
+let fuzz: [Target] = [
+    fuzzing("JWS", ["AppStore", "Development", "Signatures"]),
+    fuzzing("Certificates", ["Signatures", "Development"]),
+    fuzzing("Revocation", ["Signatures", "Development"]),
+    fuzzing("JSON", ["StrictJSON"]),
+    fuzzing("Body", ["AppStore", "StrictJSON"]),
+    // Writes the first inputs.
+    fuzzing("Seeds", ["AppStore", "AppStoreSamples", "Development", "Digests", "Signatures", "StrictJSON"]),
+]
+
 let package = Package(
     name: "storekeeper",
     platforms: [.macOS(.v15)],
-    // The libraries for Tests/Benchmarks and Tests/Fuzz, packages of their own.
-    products: services.map { .executable(name: commandName($0.name), targets: [$0.name]) }
-        + (libraries.map(\.name) + ["AppStoreSamples"]).map { .library(name: $0, targets: [$0]) },
+    products: services.map { .executable(name: commandName($0.name), targets: [$0.name]) },
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser.git", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration.git", exact: "1.4.0", traits: []),
@@ -410,6 +449,8 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", exact: "2.13.0"),
     ],
     targets: system + libraries + services + tests
+        + (Context.environment["STOREKEEPER_BENCHMARKS"] == nil ? [] : benchmarks)
+        + (Context.environment["STOREKEEPER_FUZZ"] == nil ? [] : fuzz)
 )
 
 /// `StateUpdater` is the folder, `state-updater` the command; `API` and `api`.

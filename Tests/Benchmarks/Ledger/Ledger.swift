@@ -51,13 +51,15 @@ struct Ledger {
         try await perSecond(seconds) { try await apply(samples) }
     }
 
-    /// Like the state-updater: reads a batch of records, processes them and applies them, as the same notifications of
+    /// Like the state-updater: reads a batch of records, makes their events and applies them, as the same notifications of
     /// other customers, since the ledger takes each only once.
     func stateUpdaterRate(_ samples: SampleBatches, seconds: Double) async throws -> Double {
-        let update = Update(cores: ProcessInfo.processInfo.activeProcessorCount)
+        let cores = ProcessInfo.processInfo.activeProcessorCount
         return try await perSecond(seconds) {
-            let processed = try await samples.nextRecords().processed(by: update)
-            guard processed.forwarded.count == samples.batch else { throw Unexpected() }
+            let read = await samples.nextRecords().concurrentMap(cores: cores) { record in
+                try? LedgerEntry(UniqueNotification(record.wire).notification(), position: record.position)
+            }
+            guard read.allSatisfy({ $0 != nil && $0?.fault == nil }) else { throw Unexpected() }
             return try await apply(samples)
         }
     }

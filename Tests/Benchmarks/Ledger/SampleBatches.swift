@@ -1,14 +1,12 @@
 import AppStore
 import ArgumentParser
 import Contracts
-import Development
 import Foundation
 import Interpretation
 import Pipeline
 import Records
-import Signatures
+import SimulatedAppStore
 import Storage
-import Subscriptions
 
 /// Notifications of many subscriptions as the state-updater gets them, repeated for other customers.
 final class SampleBatches {
@@ -23,17 +21,11 @@ final class SampleBatches {
     init(batch: Int) throws {
         self.batch = batch
         let now = Date()
-        let authority = try DevelopmentAuthority(now: now)
-        let signer = NotificationSigner(authority: authority, impostor: authority)
-        let app = App(bundleId: "com.example.app", appAppleId: 1_234_567_890, environment: .production)
-        var population = Population(apps: [app], size: 2000, seed: 1, now: now)
-        let verifier = SignedDataVerifier(
-            trust: try TrustStore.apple.adding(rootsIn: Array(authority.rootPEM.utf8)),
-            apps: AppRegistry(apps: [AcceptedApp(bundleId: "com.example.app", appAppleId: 1_234_567_890)]))
+        var notifications = try GenuineNotifications(purchases: 2000, now: now)
+        let verifier = try notifications.verifier()
         while entries.count < batches * batch {
-            let event = population.next(now: now)
             let received = ReceivedNotification(
-                signedPayload: try signer.sign(event), source: .webhook, receivedAt: now)
+                signedPayload: try notifications.next(), source: .webhook, receivedAt: now)
             let proven = try verifier.notification(received.signedPayload, now: now).get()
             guard let verified = VerifiedNotification(.notification(proven), received) else {
                 throw ValidationError("a genuine notification was rejected")
@@ -45,9 +37,9 @@ final class SampleBatches {
     }
 
     /// The records of the next batch, of the first customers.
-    func nextRecords() -> Batch {
+    func nextRecords() -> [Batch.Record] {
         let first = next + batch > entries.count ? 0 : next
-        return Batch(records: Array(records[first..<first + batch]))
+        return Array(records[first..<first + batch])
     }
 
     /// The next batch, of other customers once all batches were used.

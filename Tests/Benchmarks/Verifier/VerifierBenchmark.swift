@@ -1,14 +1,15 @@
 import AppStore
 import ArgumentParser
 import Contracts
-import Development
 import Foundation
+import Interpretation
 import Pipeline
 import Records
-import Signatures
+import SimulatedAppStore
 
-/// Notifications per second through the verifier's stage, from the value of the record to the encoded verified message,
-/// compared with `openssl speed` for the curve: a notification has three signatures. And the simulator's signing.
+/// Notifications per second through what the verifier's stage does with genuine ones, from the value of the record to the
+/// encoded verified message, compared with `openssl speed` for the curve: a notification has three signatures. And how many
+/// the simulator makes and signs.
 @main
 struct VerifierBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "verifier-benchmark")
@@ -31,7 +32,7 @@ struct VerifierBenchmark: AsyncParsableCommand {
             ("verifier stage, 1 core", { try await samples.rate(cores: 1, seconds: $0) }),
             ("verifier stage, \(cores) cores", { try await samples.rate(cores: cores, seconds: $0) }),
             ("verifier stage, 1 core, nothing proven before", { try await samples.coldRate(seconds: $0) }),
-            ("simulator signing, 1 core", { try await samples.signingRate(seconds: $0) }),
+            ("simulator, 1 core", { try await samples.simulatorRate(seconds: $0) }),
         ]
         if let applePython {
             let files = try samples.written()
@@ -92,39 +93,22 @@ struct VerifierBenchmark: AsyncParsableCommand {
 
 /// Genuine notifications of many subscriptions, as the records that ingest writes.
 struct SignedSamples {
-    let batch: Batch
-    let authority: DevelopmentAuthority
-    private let signer: NotificationSigner
-    private let events: [EventPayload]
+    private let records: [WireRecord]
+    private let notifications: GenuineNotifications
     private let now: Date
 
-    var count: Int { batch.records.count }
-    var bytes: Int { batch.records.reduce(0) { $0 + $1.wire.value.count } }
+    var count: Int { records.count }
+    var bytes: Int { records.reduce(0) { $0 + $1.value.count } }
 
     init(count: Int) throws {
         let now = Date()
-        let authority = try DevelopmentAuthority(now: now)
-        let signer = NotificationSigner(authority: authority, impostor: authority)
-        let app = App(bundleId: "com.example.app", appAppleId: 1_234_567_890, environment: .production)
-        var population = Population(apps: [app], size: count, seed: 1, now: now)
-        var records: [Batch.Record] = []
-        var events: [EventPayload] = []
-        while records.count < count {
-            let event = population.next(now: now)
-            guard event.renewal != nil, event.object == .data else { continue }
-            events.append(event)
-            let received = ReceivedNotification(
-                signedPayload: try signer.sign(event), source: .webhook, receivedAt: now)
-            records.append(
-                Batch.Record(
-                    wire: received.record(),
-                    position: LogPosition(topic: Topics.received.name, partition: 0, offset: Int64(records.count)),
-                    timestamp: now))
+        var notifications = try GenuineNotifications(purchases: count, now: now)
+        records = try (0..<count).map { _ in
+            ReceivedNotification(
+                signedPayload: try notifications.nextOfSubscription(), source: .webhook, receivedAt: now
+            ).record()
         }
-        batch = Batch(records: records)
-        self.authority = authority
-        self.signer = signer
-        self.events = events
+        self.notifications = notifications
         self.now = now
     }
 
@@ -133,49 +117,47 @@ struct SignedSamples {
         let directory = FileManager.default.temporaryDirectory.appending(path: "verifier-benchmark")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let root = directory.appending(path: "root.der")
-        try Data(authority.root).write(to: root)
+        try Data(notifications.authority.root).write(to: root)
         let samples = directory.appending(path: "samples")
-        try Data(batch.records.map(\.wire.value).joined(separator: [UInt8(ascii: "\n")])).write(to: samples)
+        try Data(records.map(\.value).joined(separator: [UInt8(ascii: "\n")])).write(to: samples)
         return [root.path, samples.path]
     }
 
     /// Notifications per second with the certificates proven before, as in production.
     func rate(cores: Int, seconds: Double) async throws -> Double {
-        let verifier = try verifier()
-        return try await perSecond(seconds) { try await process(batch, by: verifier, cores: cores) }
+        let verifier = try notifications.verifier()
+        return try await perSecond(seconds) { try await process(records, by: verifier, cores: cores) }
     }
 
     /// Notifications per second where each has a new verifier.
     func coldRate(seconds: Double) async throws -> Double {
         var next = 0
         return try await perSecond(seconds) {
-            let one = Batch(records: [batch.records[next % count]])
+            let one = [records[next % count]]
             next += 1
-            return try await process(one, by: try verifier(), cores: 1)
+            return try await process(one, by: try notifications.verifier(), cores: 1)
         }
     }
 
-    /// Notifications per second that the simulator builds and signs, with three signatures each, on one core.
-    func signingRate(seconds: Double) async throws -> Double {
-        try await perSecond(seconds) {
-            for event in events { _ = try signer.write(PendingNotification(event: event)) }
-            return events.count
+    /// Notifications per second that the simulator makes and signs, on one core.
+    func simulatorRate(seconds: Double) async throws -> Double {
+        var notifications = notifications
+        return try await perSecond(seconds) {
+            _ = try notifications.next()
+            return 1
         }
     }
 
-    private func verifier() throws -> SignedDataVerifier {
-        SignedDataVerifier(
-            trust: try TrustStore.apple.adding(rootsIn: Array(authority.rootPEM.utf8)),
-            apps: AppRegistry(apps: [AcceptedApp(bundleId: "com.example.app", appAppleId: 1_234_567_890)]))
-    }
-
-    private func process(_ batch: Batch, by verifier: SignedDataVerifier, cores: Int) async throws -> Int {
-        let stage = Verify(verifier: { verifier }, now: { now }, cores: cores)
-        let forwarded = try await batch.processed(by: stage).forwarded.map { $0.output.record() }
-        guard forwarded.count == batch.records.count else {
-            throw ValidationError("a genuine notification was rejected")
+    /// As a worker does it around the stage: only what the stage does is shared by the cores.
+    private func process(_ records: [WireRecord], by verifier: SignedDataVerifier, cores: Int) async throws -> Int {
+        let received = try records.map { try ReceivedNotification($0) }
+        let verified = await received.concurrentMap(cores: cores) { [now] received in
+            (try? verifier.notification(received.signedPayload, now: now).get())
+                .flatMap { VerifiedNotification(.notification($0), received) }
         }
-        return forwarded.count
+        let written = verified.compactMap { $0?.record() }
+        guard written.count == records.count else { throw ValidationError("a genuine notification was rejected") }
+        return written.count
     }
 
     private func perSecond(_ seconds: Double, _ work: () async throws -> Int) async throws -> Double {

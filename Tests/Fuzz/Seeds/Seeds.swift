@@ -79,6 +79,7 @@ private struct Seeds {
         for body in [
             "", "{}", "[]", "null", #"{"signedPayload":null}"#, #"{"signedPayload":"a.b.c","signedPayload":"d.e.f"}"#,
             #"{"\u0073ignedPayload":"\u0061aa.bbb.ccc"}"#, #"{"signedPayload":"aaa.bbb.ccc"} "#,
+            #" {"notification_type":"RENEWAL","password":"s3cr\u0065t"}"#,
         ] {
             try write(Array(body.utf8), for: "body")
             try write(Array(body.utf8), for: "json")

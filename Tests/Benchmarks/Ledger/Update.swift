@@ -1,1 +1,0 @@
-../../../Services/StateUpdater/Update.swift

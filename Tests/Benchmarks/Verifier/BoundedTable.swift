@@ -1,1 +1,0 @@
-../../../Services/Verifier/BoundedTable.swift

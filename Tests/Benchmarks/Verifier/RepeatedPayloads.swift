@@ -1,1 +1,0 @@
-../../../Services/Verifier/RepeatedPayloads.swift
