@@ -235,13 +235,14 @@ actor EndpointConnection {
     }
 }
 
-/// Answers of one receiver that are being read, each with its end, which are in the order of their requests. They share a timer:
-/// almost all end long before, and a timer for each would wake an event loop twice for a request.
+/// Answers of one receiver that are being read, each with its end. They share a timer: almost all end long before, and a timer for
+/// each would wake an event loop twice for a request.
 private final class TimedReadings: Sendable {
     private struct State {
         var next = 0
         var readings: [Int: (task: Task<[UInt8], Never>, deadline: NIODeadline)] = [:]
-        var isTimed = false
+        /// When the next one ends; nil: none is read.
+        var end: NIODeadline?
     }
 
     private let state = Mutex(State())
@@ -249,8 +250,8 @@ private final class TimedReadings: Sendable {
     /// - Returns: the number for ``remove(_:)``.
     func add(_ task: Task<[UInt8], Never>, until deadline: NIODeadline, on loop: any EventLoop) -> Int {
         let (number, isFirst) = state.withLock { state in
-            let isFirst = !state.isTimed
-            state.isTimed = true
+            let isFirst = state.end.map { deadline < $0 } ?? true
+            if isFirst { state.end = deadline }
             state.next += 1
             state.readings[state.next] = (task, deadline)
             return (state.next, isFirst)
@@ -267,9 +268,10 @@ private final class TimedReadings: Sendable {
             let (ended, next) = state.withLock { state in
                 let ended = state.readings.values.filter { $0.deadline <= now }.map(\.task)
                 state.readings = state.readings.filter { $0.value.deadline > now }
-                let next = state.readings.values.map(\.deadline).min()
-                state.isTimed = next != nil
-                return (ended, next)
+                // Where an earlier end came later, its timer goes on.
+                guard state.end == deadline else { return (ended, NIODeadline?.none) }
+                state.end = state.readings.values.map(\.deadline).min()
+                return (ended, state.end)
             }
             for task in ended { task.cancel() }
             if let next { time(until: next, on: loop) }

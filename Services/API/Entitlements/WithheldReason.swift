@@ -22,12 +22,10 @@ enum WithheldReason: Sendable, Equatable {
     /// - Parameters:
     ///   - evidence: of the account's upload; nil where it has none.
     ///   - isTaken: whether another account owns or claims the purchase.
-    ///   - isGivenToNone: whether the policy gives the purchase to no account.
-    init(_ evidence: ClaimEvidence?, isTaken: Bool, isGivenToNone: Bool) {
+    init(_ evidence: ClaimEvidence?, isTaken: Bool) {
         self =
             switch evidence {
             case .old: .oldCopy
-            case _ where isGivenToNone: .refused
             case nil: isTaken ? .otherAccount : .notClaimed
             default: .otherAccount
             }

@@ -40,7 +40,7 @@ struct UploadAnswer {
         var evidence = upload.evidence
         var withheld: [String: WithheldReason] = [:]
         if let account {
-            let usable = Set(preview.usable(by: account))
+            let (usable, reasons) = (Set(preview.usable(by: account)), preview.reasons(of: account))
             for (key, purchase) in preview.purchases where purchase.isNamed {
                 let id = key.originalTransactionId
                 if preview.isOwner(account, of: key) { evidence[id] = .apple }
@@ -49,10 +49,10 @@ struct UploadAnswer {
                     withheld[id] = .tooManyTransfers
                 } else if preview.overclaimed.contains(key) {
                     withheld[id] = .tooManyAccounts
+                } else if reasons[key] == .refused {
+                    withheld[id] = .refused
                 } else {
-                    withheld[id] = WithheldReason(
-                        evidence[id], isTaken: preview.isTaken(key, from: account),
-                        isGivenToNone: preview.isGivenToNone(key))
+                    withheld[id] = WithheldReason(evidence[id], isTaken: preview.isTaken(key, from: account))
                 }
             }
         }

@@ -151,7 +151,7 @@ struct AccountScreen: Sendable {
                 withheld: access.withheld.map { line in
                     Self.line(
                         line, name: contents.view.products[line.id] ?? "not known",
-                        why: Self.withheld(contents.view.states[line.id]), environment, now)
+                        why: Self.withheld(line, contents.view.states[line.id]), environment, now)
                 },
                 hasWithheld: !access.withheld.isEmpty,
                 balances: contents.balances.map { Self.balance($0, now) }, hasBalances: !contents.balances.isEmpty,
@@ -398,8 +398,13 @@ struct AccountScreen: Sendable {
         return "This account may use \(longest.name)\(until)\(more)."
     }
 
-    private static func withheld(_ state: SubscriptionState?) -> String {
+    private static func withheld(_ line: EntitlementStore.Line, _ state: SubscriptionState?) -> String {
         guard let state else { return "no notification about it is known" }
-        return state.givesAccess ? "another account is entitled to it" : Words.state(state)
+        guard state.givesAccess else { return Words.state(state) }
+        return switch line.because {
+        case .refused: "several accounts claim it, and the policy of the app gives it to none of them: choose one"
+        case .oldCopy: "the account sent an old copy, and another account is entitled to it"
+        default: "another account is entitled to it"
+        }
     }
 }

@@ -220,7 +220,8 @@ package struct AccountAppStore: Sendable {
         order by bundle_id, original_purchased_at, identity
         """)
 
-    /// One row where the account may use it, and another upload with this evidence would change nothing.
+    /// One row where the account may use it, and another upload with this evidence would change nothing. While a policy is being applied,
+    /// what is stored may be decided by the one before.
     private static let held = Statement(
         "account-app-held",
         """
@@ -229,6 +230,11 @@ package struct AccountAppStore: Sendable {
         where environment = $1::text::store_environment and bundle_id = $2::text and app_account_token = $3::uuid
             and identity = $4::text and is_entitled and evidence <= $5::text::claim_evidence
             and (preordered_at is not null or $6::timestamptz is null)
+            and not exists (
+                select
+                from sharing_policy
+                where sharing_policy.environment = $1::text::store_environment and sharing_policy.bundle_id = $2::text
+                    and not is_applied)
         """)
 
     private static let identities = Statement(

@@ -97,7 +97,8 @@ public struct CustomerStore: Sendable {
             and original_transaction_id = any ($3::text[])
         group by original_transaction_id
         having bool_or(may_use and app_account_token is distinct from $4::uuid and ($5::boolean or because = 'owner'))
-            and not bool_or(may_use and app_account_token is not distinct from $4::uuid)
+                and not bool_or(may_use and app_account_token is not distinct from $4::uuid)
+            or bool_or(app_account_token = $4::uuid and not may_use)
         order by original_transaction_id
         """)
 

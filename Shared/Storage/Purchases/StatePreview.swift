@@ -74,13 +74,8 @@ public struct StatePreview: Sendable {
         accounts.contains { $0.keys.contains(key) && $0.concernsOthers(than: token.lowercasedText) }
     }
 
-    /// Whether the policy gives a purchase to no account, because several claim it.
-    package func isGivenToNone(_ key: SubscriptionKey) -> Bool {
-        decided.contains { $0.key == key && $0.because == .refused }
-    }
-
     /// The purchases that an account owns or claims, or may use, each with the rule that decided.
-    func reasons(of token: UUID) -> [SubscriptionKey: PurchaseAccount.Reason] {
+    package func reasons(of token: UUID) -> [SubscriptionKey: PurchaseAccount.Reason] {
         let token = token.lowercasedText
         return decided.reduce(into: [:]) { reasons, one in
             if one.appAccountToken == token { reasons[one.key] = one.because }

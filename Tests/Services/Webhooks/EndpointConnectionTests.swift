@@ -111,7 +111,7 @@ struct LateResolver: Resolver {
         }
     }
 
-    @Test(.hangLimit) func `An answer that begins and does not end counts by its head, and what came of it is kept`() async throws {
+    @Test(.hangLimit) func `An answer that does not end counts by its head, and what came is kept`() async throws {
         var settings = Self.development
         settings.timeout = .milliseconds(50)
         let hurried = settings

@@ -46,12 +46,12 @@ import WebhookDelivery
             return .init()
         }) { receiver, port in
             try await SenderTests.with(receiver, port: port) { bench in
-                try await bench.drain()
-                _ = try await bench.enqueue(["a", "b", "c", "d"])
                 let registry = MetricRegistry(metrics: Metric.all)
                 let places =
                     "storekeeper_webhook_places_used{endpoint=\"\(bench.endpoint.id.uuidString.lowercased())\"} "
                 try await withMetricsFactory(registry) {
+                    try await bench.drain()
+                    _ = try await bench.enqueue(["a", "b", "c", "d"])
                     #expect(try await bench.sender.turn() == 2)
                     // The request that was answered uses none any more.
                     while !registry.exposition().contains("\(places)1\n") { await Task.yield() }

@@ -201,7 +201,7 @@ extension TransactionFacts {
         guard revocationDate != nil || revocationPercentage != nil, let price = priceMilliunits, price > 0,
             revocationType != "FAMILY_REVOKE", revocationType != "ASSIGNMENT_REVOKE"
         else { return nil }
-        if revocationType == nil, !itemRefunds.isEmpty {
+        if revocationType == nil, !itemRefunds.isEmpty, revocationDate == nil || isRefundedInPart {
             return itemRefunds.reduce(0) { $0 + min(max($1.amount, 0), price - $0) }
         }
         guard isRefundedInPart, let share = revocationPercentage, (0...100_000).contains(share) else { return price }

@@ -126,7 +126,9 @@ extension Subscription {
     /// Apple may charge it, and an upgrade of which nothing is known may run.
     package func isLapsed(at moment: Date, in periods: [AccessStore.Period]) -> Bool {
         switch state(at: moment, in: periods) {
-        case .expired, .revoked: true
+        case .expired: true
+        // Of a season whose refund is reversed, no date says until when it was paid for, so a move could not be taken back.
+        case .revoked: transaction?.kind != .nonRenewing
         case .overdue:
             transaction?.expiresDate.map {
                 moment >= $0.addingTimeInterval(BillingRules.billingRetry(of: transaction?.billingPlanType))

@@ -373,6 +373,8 @@ set search_path from current
 set lock_timeout = '5s'
 as $$
 begin
+    -- One after the other: two that have read the table would wait for each other's lock, and the pipeline behind them.
+    perform pg_advisory_xact_lock(hashtextextended(current_schema() || ' erasures', 0));
     if not is_account_known(asked_environment, asked_bundle_id, asked_account) then
         return false;
     end if;

@@ -140,7 +140,7 @@ struct StatusTests {
         defer { withExtendedLifetime(broker) {} }
         var environment = broker.environment
         environment["DATABASE_URL"] = "postgres://127.0.0.1:\(silent.port)/none"
-        let outcome = await CommandOutcome.of(["status", "--timeout", "8"], environment: environment)
+        let outcome = await CommandOutcome.of(["status", "--timeout", "15"], environment: environment)
         #expect(outcome.code == 2)
         #expect(outcome.text.contains("! the database is unavailable; check that Postgres runs"), "\(outcome.text)")
         // Kafka answers: what waits there is told without the database.
