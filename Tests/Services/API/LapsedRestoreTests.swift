@@ -51,6 +51,9 @@ import Testing
             name: "a season of unknown length", isLapsed: false,
             change: purchase(.nonRenewingSubscription, from: -10, to: nil)),
         Case(
+            name: "a season of unknown length, and refunded", isLapsed: false,
+            change: purchase(.nonRenewingSubscription, from: -10, to: nil, refunded: -1)),
+        Case(
             name: "a season that is over", isLapsed: true,
             change: purchase(.nonRenewingSubscription, from: -40, to: -10)),
     ]

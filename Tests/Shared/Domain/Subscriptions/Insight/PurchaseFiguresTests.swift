@@ -65,6 +65,9 @@ import Testing
         // Of all of it, as of a part, no more than was paid.
         (items.revocationDate, items.revocationType, items.signedDate) = (Sample.day(15), "REFUND_FULL", Sample.day(15))
         #expect(refunded() == refunds.union(["15 refund 0 7992 1", "0 refundOfCharge 0 9990 1"]))
+        // Of Advanced Commerce Apple signs no type: the share says that all of it was.
+        (items.revocationType, items.revocationPercentage) = (nil, 100_000)
+        #expect(refunded() == refunds.union(["15 refund 0 7992 1", "0 refundOfCharge 0 9990 1"]))
         items.itemRefunds[1].amount = 9_500
         #expect(
             refunded() == ["10 refund 0 9500 1", "12 refund 0 490 1", "0 refundOfCharge 0 9990 1"])
