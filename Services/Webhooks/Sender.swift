@@ -345,7 +345,7 @@ actor Sender: Service {
         wake()
     }
 
-    /// What each request to an endpoint counts in, looked up once.
+    /// The metrics of an endpoint, looked up once.
     private struct EndpointMeasures {
         let name: String
         let delivered: Counter

@@ -25,7 +25,7 @@ struct RevenuePurchases: Sendable {
         let rows: [Line]
         /// Nil on the last page, and where ids are hidden, because the address has one.
         let next: String?
-        /// How many are shown, where there are more and no next page.
+        /// The number that is shown, where there are more and no next page.
         let shown: Int?
         let command: String
     }

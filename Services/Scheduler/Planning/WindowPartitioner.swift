@@ -13,7 +13,7 @@ struct WindowPartitioner {
     /// Windows from this length on fetch renewals and expiries first: they decide about access.
     let longOutage: TimeInterval
 
-    /// Of one window: they are stored by one statement, which has a time limit. 180 days have 720 slices of six hours.
+    /// The most of one window: they are stored by one statement, which has a time limit. 180 days have 720 slices of six hours.
     static let mostSlices: Int64 = 1000
 
     /// A query for a type without a subtype excludes notifications with one, so each pair is a query.

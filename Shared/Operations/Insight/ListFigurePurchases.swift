@@ -70,7 +70,7 @@ package struct ListFigurePurchases: Sendable {
 }
 
 extension PurchasePart {
-    /// How many periods of a cohort were paid for so far; nil of another figure.
+    /// The number of periods of a cohort that were paid for so far; nil of another figure.
     package var periods: Int64? { kind == .periods || kind == .unbrokenPeriods ? step : nil }
 
     /// After how many days a trial was paid; nil of another figure.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What goes on beside the pipeline: endpoints of webhooks, refund requests, figures of revenue.
+/// The work beside the pipeline: endpoints of webhooks, refund requests, figures of revenue.
 extension Attention {
     func webhooks(_ report: PipelineStatus) -> [String] {
         report.webhooks.compactMap { webhook in

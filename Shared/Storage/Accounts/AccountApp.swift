@@ -43,7 +43,7 @@ extension AccountAppStore {
         }
     }
 
-    /// What Apple signed of a customer's first purchase of an app, as it was uploaded for an account.
+    /// A customer's first purchase of an app as Apple signed it, uploaded for an account.
     package struct FirstPurchase: Sendable, Equatable {
         package var bundleId: String
         package var originalApplicationVersion: String
