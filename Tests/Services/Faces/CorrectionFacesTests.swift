@@ -40,21 +40,10 @@ import Testing
             await connection.close()
             let key = try await api.key(environment: .production, bundleIds: [Self.app])
             let path = "/v1/insight/corrections?from=\(Self.days.from)&to=\(Self.days.to)"
-            var (found, next, pages): ([String], String?, Int) = ([], nil, 0)
-            repeat {
-                let answer = try await api.get(path + "&limit=2" + (next.map { "&cursor=\($0)" } ?? ""), key: key)
-                #expect(answer.status == 200)
-                for row in answer.json?["data"]?.elements ?? [] {
-                    let amount = FigureReport.Value.amount(row["amount"]?.int64 ?? 0).text
-                    let texts = ["day", "originalTransactionId", "currency"].map { row[$0]?.string ?? "" }
-                    found.append("\(texts[0]) \(texts[1]) \(amount) \(texts[2])")
-                    #expect(row["kind"]?.string == "churn" && row["count"]?.int64 == -1)
-                    #expect(row["bundleId"]?.string == Self.app)
-                }
-                next = answer.json?["nextCursor"]?.string
-                #expect((answer.headers["link"] != nil) == (next != nil))
-                pages += 1
-            } while next != nil && pages < 9
+            let (found, pages) = try await api.pages(of: path, key: key) { row in
+                #expect(row["kind"]?.string == "churn" && row["count"]?.int64 == -1)
+                #expect(row["bundleId"]?.string == Self.app)
+            }
             #expect(found == Self.expected && pages == 3)
             let first = try await api.get(path + "&limit=2", key: key)
             let cursor = first.json?["nextCursor"]?.string ?? ""

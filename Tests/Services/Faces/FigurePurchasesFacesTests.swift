@@ -48,22 +48,11 @@ import Testing
             let key = try await api.key(environment: .production, bundleIds: [Self.app])
             let days = "from=\(Self.days.from)&to=\(Self.days.to)"
             let path = "/v1/insight/revenue/purchases?\(days)&kind=refund&currency=EUR&storefront="
-            var (found, next, pages): ([String], String?, Int) = ([], nil, 0)
-            repeat {
-                let answer = try await api.get(path + "&limit=2" + (next.map { "&cursor=\($0)" } ?? ""), key: key)
-                #expect(answer.status == 200)
-                for row in answer.json?["data"]?.elements ?? [] {
-                    let amount = FigureReport.Value.amount(row["amount"]?.int64 ?? 0).text
-                    let texts = ["day", "originalTransactionId", "currency"].map { row[$0]?.string ?? "" }
-                    found.append("\(texts[0]) \(texts[1]) \(amount) \(texts[2])")
-                    #expect(row["kind"]?.string == "refund" && row["count"]?.int64 == 1)
-                    #expect(row["bundleId"]?.string == Self.app && row["product"]?.string == "gold")
-                    #expect(row["storefront"]?.string == "" && row["period"]?.string == "P1M")
-                }
-                next = answer.json?["nextCursor"]?.string
-                #expect((answer.headers["link"] != nil) == (next != nil))
-                pages += 1
-            } while next != nil && pages < 9
+            let (found, pages) = try await api.pages(of: path, key: key) { row in
+                #expect(row["kind"]?.string == "refund" && row["count"]?.int64 == 1)
+                #expect(row["bundleId"]?.string == Self.app && row["product"]?.string == "gold")
+                #expect(row["storefront"]?.string == "" && row["period"]?.string == "P1M")
+            }
             #expect(found == Self.expected && pages == 3)
             let trials = try await api.get("/v1/insight/trials/purchases?\(days)&limit=1", key: key)
             let trial = trials.json?["data"]?.elements.first
