@@ -17,7 +17,7 @@ package struct FigureReport: Sendable, Equatable {
         /// True where its amounts can be converted to one currency.
         package var isConvertible: Bool { hasAmounts }
 
-        /// What purchases add to it, apart from losses, which are those of movements.
+        /// The kinds that purchases add to it, apart from losses, which are those of movements.
         package var kinds: [PurchaseFigures.Kind] {
             switch self {
             case .mrr, .movements, .churn: [.new, .expansion, .contraction, .churn, .reactivation]

@@ -4,7 +4,7 @@ import Subscriptions
 
 import struct Foundation.Date
 
-/// What a purchase adds to a figure of a day.
+/// The part of a purchase in a figure of a day.
 package struct PurchasePart: Sendable, Equatable {
     /// Its place in a list, which ends with the oldest day.
     package struct Position: Sendable, Equatable {
@@ -23,7 +23,7 @@ package struct PurchasePart: Sendable, Equatable {
     package var key: SubscriptionKey
     package var bundleId: String
     package var kind: PurchaseFigures.Kind
-    /// What it is depends on the kind.
+    /// Its meaning depends on the kind.
     package var step: Int64
     package var productId: String
     package var storefront: String
@@ -37,10 +37,10 @@ package struct PurchasePart: Sendable, Equatable {
 }
 
 extension FigureReportStore {
-    /// What purchases add to the row of a report, the newest days first and those of a day by purchase. All of it adds up to the row's
-    /// figures, because it is what their sums are made of.
+    /// The parts of purchases in the row of a report, the newest days first and those of a day by purchase. They add up to the row's
+    /// figures, which are made of them.
     ///
-    /// It reads a day first, and more and more days at once as long as they hold little, so that neither an app with a million charges a day
+    /// A day is read first, and more and more days at once as long as they hold little, so that neither an app with a million charges a day
     /// nor one with a charge a year waits.
     /// - Parameters:
     ///   - kinds: not of losses, by whose days purchases are not found.

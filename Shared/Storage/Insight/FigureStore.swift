@@ -175,7 +175,7 @@ struct FigureRow: Sendable {
 }
 
 extension PurchaseFigures.Kind {
-    /// What a purchase is looked up by in `insight_purchase.day_keys`: the day and the kind. Nil for losses.
+    /// The key of a purchase in `insight_purchase.day_keys`: the day and the kind. Nil for losses.
     /// - Parameter day: since 1970.
     func key(of day: Int32) -> Int32? {
         let number: Int32? =
