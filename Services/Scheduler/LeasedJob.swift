@@ -12,7 +12,7 @@ import struct Foundation.UUID
 struct LeasedJob: Service {
     /// Name in metrics and logs.
     let name: String
-    /// Pause between two runs.
+    /// Pause between two runs, unless the first leaves work.
     let interval: Duration
     /// Nil where every process runs the job.
     let leases: LeaseStore?
@@ -23,7 +23,14 @@ struct LeasedJob: Service {
     let liveness: LivenessProbe
     let logger: Logger
     var clock: any Clock<Duration> = ContinuousClock()
-    let turn: @Sendable () async throws -> Void
+    let turn: @Sendable () async throws -> Result
+
+    /// How much of its work a run did.
+    enum Result: Sendable {
+        /// The next run begins without a pause.
+        case partial
+        case complete
+    }
 
     /// How long a run may take before the job counts as hung: a call to Apple may wait for a minute, and a run makes a
     /// few.
@@ -37,7 +44,7 @@ struct LeasedJob: Service {
 
     init(
         _ name: String, every interval: Duration, leases: LeaseStore?, clocks: ClockCheck?, holder: UUID,
-        health: Health, logger: Logger, turn: @escaping @Sendable () async throws -> Void
+        health: Health, logger: Logger, turn: @escaping @Sendable () async throws -> Result
     ) {
         self.name = name
         self.interval = interval
@@ -56,7 +63,7 @@ struct LeasedJob: Service {
         }.run { _ in
             do {
                 let hasLease = try await take()
-                if hasLease { try await work() }
+                if hasLease, case .partial = try await work() { return .zero }
                 // Not the retryLoop's pause, during which the lease would not be renewed.
                 try await rest(for: interval, keepingLease: hasLease)
                 return .zero
@@ -76,12 +83,13 @@ struct LeasedJob: Service {
     }
 
     /// One run; renews the lease for at most `turnLimit`, so that a hung process is replaced.
-    private func work() async throws {
+    private func work() async throws -> Result {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await rest(for: Self.turnLimit, keepingLease: true) }
             try await clocks?.run()
-            try await turn()
+            let result = try await turn()
             group.cancelAll()
+            return result
         }
     }
 

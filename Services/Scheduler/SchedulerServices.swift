@@ -88,13 +88,22 @@ struct SchedulerServices {
         let leasing = connect()
         let leases = LeaseStore(leasing)
         let clocks = ClockCheck(connection: leasing, now: context.clock.unmoved)
-        func job(
+        func jobInParts(
             _ name: String, every interval: Duration, byEach: Bool = false,
-            _ turn: @escaping @Sendable () async throws -> Void
+            _ turn: @escaping @Sendable () async throws -> LeasedJob.Result
         ) -> LeasedJob {
             LeasedJob(
                 name, every: interval, leases: byEach ? nil : leases, clocks: byEach ? nil : clocks, holder: holder,
                 health: context.health, logger: context.logger, turn: turn)
+        }
+        func job(
+            _ name: String, every interval: Duration, byEach: Bool = false,
+            _ turn: @escaping @Sendable () async throws -> Void
+        ) -> LeasedJob {
+            jobInParts(name, every: interval, byEach: byEach) {
+                try await turn()
+                return .complete
+            }
         }
         let windows = RecoveryWindowStore(connection)
         let retentionJob = RetentionJob(
@@ -135,9 +144,9 @@ struct SchedulerServices {
                     logger: context.logger
                 ).turn()
             },
-            job("figures", every: .seconds(10)) { [context, figures = FigureStore(connect())] in
-                try await FigureJob(store: figures, now: context.clock.now).turn()
-            },
+            jobInParts(
+                "figures", every: .seconds(10),
+                FigureJob(store: FigureStore(connect(), reading: connect()), now: context.clock.now).turn),
             // A connection of its own: a check reads every paid period.
             job("figure-check", every: .seconds(600)) { [context, random, checked = connectPatiently()] in
                 try await FigureCheckJob(

@@ -6,17 +6,18 @@ import struct Foundation.Date
 struct FigureJob: Sendable {
     let store: FigureStore
     let now: @Sendable () -> Date
-    /// Purchases of one batch.
-    var limit = 500
+    /// Purchases that are taken at once.
+    var limit = 5_000
 
-    /// Batches of one turn, so that the first computation of all purchases is many turns, between which the lease and the liveness probe
-    /// see that the job works.
-    static let batches = 100
+    /// How often a turn takes purchases, so that the first computation of all of them is many turns, between which the lease and the liveness
+    /// probe see that the job works.
+    static let steps = 10
 
-    func turn() async throws {
-        for _ in 0..<Self.batches {
+    @discardableResult func turn() async throws -> LeasedJob.Result {
+        for _ in 0..<Self.steps {
             try Task.checkCancellation()
-            guard try await store.update(limit: limit, at: now()) else { return }
+            guard try await store.update(limit: limit, at: now()) else { return .complete }
         }
+        return .partial
     }
 }

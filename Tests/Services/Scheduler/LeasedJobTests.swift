@@ -15,11 +15,15 @@ import Testing
 
     private static func round(
         _ database: PostgresConfiguration, every interval: Duration = .milliseconds(1), clocks: ClockCheck? = nil,
-        turn: @escaping @Sendable () async throws -> Void
+        result: LeasedJob.Result = .complete, turn: @escaping @Sendable () async throws -> Void
     ) -> LeasedJob {
         LeasedJob(
             "test", every: interval, leases: LeaseStore(TestDatabase.connection(database)), clocks: clocks,
-            holder: UUID(), health: Health(instant: { .now }), logger: logger, turn: turn)
+            holder: UUID(), health: Health(instant: { .now }), logger: logger
+        ) {
+            try await turn()
+            return result
+        }
     }
 
     /// Until when the lease is held, and how long that is from now, by the clock of the database.
@@ -136,6 +140,18 @@ import Testing
             await group.triggerGracefulShutdown()
             try await running
             #expect(attempts.withLock { $0 } >= 3)
+        }
+    }
+
+    @Test func `LeasedJob whose turn leaves work does not wait before the next`() async throws {
+        try await TestDatabase.use { database async throws in
+            let (turns, turned) = AsyncStream<Void>.makeStream()
+            let group = Self.group(
+                Self.round(database, every: .seconds(3600), result: .partial) { turned.yield() })
+            async let running: Void = group.run()
+            for await _ in turns.prefix(3) {}
+            await group.triggerGracefulShutdown()
+            try await running
         }
     }
 
