@@ -3,6 +3,8 @@ import Operations
 import Storage
 import StrictJSON
 
+import struct Foundation.Date
+
 /// Figures of revenue.
 struct InsightHandler: Sendable {
     private let database: Database
@@ -29,8 +31,17 @@ struct InsightHandler: Sendable {
             json.member("asOf", report.asOf?.milliseconds)
             if let conversion = report.conversion { Self.write(conversion, of: report, to: &json) }
             json.beginArray("data")
+            // Of thousands of rows of one time, whose texts take longer than the rest of a row.
+            var span: (days: Range<Date>, from: String, to: String)?
             for row in report.rows {
+                if span?.days != row.days {
+                    span = (
+                        row.days, FigureQuestion.text(row.days.lowerBound), FigureQuestion.text(row.days.upperBound)
+                    )
+                }
                 json.beginObject()
+                json.member("from", span?.from)
+                json.member("to", span?.to)
                 Self.write(row, to: &json)
                 json.endObject()
             }
@@ -140,8 +151,6 @@ struct InsightHandler: Sendable {
     }
 
     private static func write(_ row: FigureReport.Row, to json: inout JSONWriter) {
-        json.member("from", FigureQuestion.text(row.days.lowerBound))
-        json.member("to", FigureQuestion.text(row.days.upperBound))
         json.member("isComplete", row.isComplete)
         for (dimension, value) in row.cells { json.member(dimension.rawValue, value) }
         for (name, value) in row.values {

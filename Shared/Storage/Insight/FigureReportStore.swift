@@ -57,7 +57,8 @@ package struct FigureReportStore: Sendable {
                     ])
             }
         }
-        let rows = try await connection.pipeline(commands)
+        // A pipeline is one transaction.
+        let rows = Array(try await connection.pipeline([Command(Self.memory)] + commands).dropFirst())
         guard rows.dropFirst().allSatisfy({ $0.count <= limit }) else { throw FigureReport.TooLarge(limit: limit) }
         let lost = try rows.dropFirst(2).map { rows in try rows.map { row in try Sum(row) } }
         return Reading(
@@ -131,9 +132,12 @@ package struct FigureReportStore: Sendable {
     }
 
     static let statements = [
-        sums, retention, lost.all, lost.ofApps, completeOfAll, completeOfApps, ofDays, ofFullDay, inGrace, charges,
-        ratesOfDays, ratesOfTime, corrected,
+        memory, sums, retention, lost.all, lost.ofApps, completeOfAll, completeOfApps, ofDays, ofFullDay, inGrace,
+        charges, ratesOfDays, ratesOfTime, corrected,
     ]
+
+    /// Until the transaction ends. With the default of 4 MB tens of thousands of sums are sorted on disk.
+    private static let memory = Statement("figure-report-memory", "select set_config('work_mem', '64MB', true)")
 
     /// A plan that is made once, perhaps while a table is empty, looks up an app's rows only where it is made to: by one condition for each
     /// app, with offset 0, which keeps the planner from choosing another way.
@@ -310,14 +314,17 @@ package struct FigureReportStore: Sendable {
 }
 
 extension FigureReportStore.Sum {
+    /// By position, because a report is made of up to a hundred thousand.
+    /// - Parameter row: `span`, `kind`, `step`, the cell, `amount`, `revenuecat_amount`, `purchases`, `count`.
     init(_ row: Row) throws {
-        start = try row.optional("span")
-        kind = try row.value("kind")
-        step = try row.value("step")
-        cell = try FigureReport.Dimension.allCases.map { try row.value($0.rawValue) }
-        amount = try row.value("amount")
-        revenueCatAmount = try row.value("revenuecat_amount")
-        purchases = try row.value("purchases")
-        count = try row.value("count")
+        start = try row.optional(at: 0)
+        kind = try row.value(at: 1)
+        step = try row.value(at: 2)
+        let cells = FigureReport.Dimension.allCases.indices
+        cell = try cells.map { try row.value(at: 3 + $0) }
+        amount = try row.value(at: 3 + cells.count)
+        revenueCatAmount = try row.value(at: 4 + cells.count)
+        purchases = try row.value(at: 5 + cells.count)
+        count = try row.value(at: 6 + cells.count)
     }
 }
