@@ -171,7 +171,9 @@ struct RevenuePurchases: Sendable {
 extension Words {
     fileprivate static func figure(_ part: PurchasePart) -> String {
         switch part.kind {
-        case .periods, .unbrokenPeriods: "\(part.step) \(part.step == 1 ? "period" : "periods") paid for so far"
+        case .periods, .resubscribedPeriods: "\(part.step) \(part.step == 1 ? "period" : "periods") paid for so far"
+        case .unbrokenPeriods:
+            "\(part.step) \(part.step == 1 ? "period" : "periods") paid for before the first resubscription"
         case .trialRunning: "runs"
         case .trialEnded: "ended and was not paid"
         case .trialPaid: "paid after \(part.step) \(part.step == 1 ? "day" : "days")"

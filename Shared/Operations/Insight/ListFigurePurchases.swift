@@ -71,7 +71,9 @@ package struct ListFigurePurchases: Sendable {
 
 extension PurchasePart {
     /// The number of periods of a cohort that were paid for so far; nil of another figure.
-    package var periods: Int64? { kind == .periods || kind == .unbrokenPeriods ? step : nil }
+    package var periods: Int64? {
+        [.periods, .resubscribedPeriods, .unbrokenPeriods].contains(kind) ? step : nil
+    }
 
     /// After how many days a trial was paid; nil of another figure.
     package var daysUntilPaid: Int64? { kind == .trialPaid ? step : nil }

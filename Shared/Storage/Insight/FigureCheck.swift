@@ -137,7 +137,7 @@ package struct FigureCheck: Sendable {
         unsafeSQL: """
             select \(cell), \(kind) as kind, \(value) as amount
             from insight_day
-            where kind not in ('periods', 'unbrokenPeriods') and day < ($1::timestamptz at time zone 'UTC')::date
+            where \(isInMonths) and day < ($1::timestamptz at time zone 'UTC')::date
             group by environment, bundle_id, currency, product_id, storefront, \(kind)
             """)
 
@@ -152,11 +152,13 @@ package struct FigureCheck: Sendable {
                 union all
                 select environment, bundle_id, currency, product_id, storefront, kind, amount, count
                 from insight_day
-                where kind not in ('periods', 'unbrokenPeriods') and day < ($1::timestamptz at time zone 'UTC')::date
+                where \(isInMonths) and day < ($1::timestamptz at time zone 'UTC')::date
                     and day >= date_trunc('month', $1::timestamptz at time zone 'UTC')
             ) as held
             group by environment, bundle_id, currency, product_id, storefront, \(kind)
             """)
+
+    private static let isInMonths = "kind not in ('lostInDay', 'periods', 'resubscribedPeriods', 'unbrokenPeriods')"
 
     /// Movements are one figure, because they add up to it.
     private static let kind = """
@@ -164,7 +166,7 @@ package struct FigureCheck: Sendable {
         """
     /// Trials and losses have no amount.
     private static let value = """
-        sum(case when kind in ('lostInDay', 'lostInMonth', 'trialRunning', 'trialEnded', 'trialPaid') then count else amount end)::bigint
+        sum(case when kind in ('lostInMonth', 'trialRunning', 'trialEnded', 'trialPaid') then count else amount end)::bigint
         """
 
     /// The cells of which converted months are not the days by their rates. A difference of less than a thousandth counts as one.

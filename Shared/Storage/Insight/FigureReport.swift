@@ -21,7 +21,7 @@ package struct FigureReport: Sendable, Equatable {
         package var kinds: [PurchaseFigures.Kind] {
             switch self {
             case .mrr, .movements, .churn: [.new, .expansion, .contraction, .churn, .reactivation]
-            case .retention: [.periods, .unbrokenPeriods]
+            case .retention: [.periods, .resubscribedPeriods, .unbrokenPeriods]
             case .trials: [.trialRunning, .trialEnded, .trialPaid]
             case .revenue, .proceeds: [.charge, .loyalCharge, .refund, .refundOfCharge]
             }

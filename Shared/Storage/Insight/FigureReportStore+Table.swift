@@ -170,10 +170,11 @@ extension FigureReportStore {
             var unbroken: Int64 = 0
 
             mutating func add(_ sum: Sum, _ step: Int64) {
-                let isPeriods = sum.kind == "periods"
-                if isPeriods { hadTime += sum.count }
+                let (isAll, isUnbroken) = (sum.kind != "unbrokenPeriods", sum.kind != "resubscribedPeriods")
+                if isAll { hadTime += sum.count }
                 guard sum.step >= step else { return }
-                if isPeriods { kept += sum.count } else { unbroken += sum.count }
+                if isAll { kept += sum.count }
+                if isUnbroken { unbroken += sum.count }
             }
         }
 

@@ -2,24 +2,44 @@ import Postgres
 
 extension FigureStore {
     static let statements = [
-        lock, take, due, move, report, apps, movements, extended, removeMovements, addMovements, fold, status, waiting,
+        lock, turn, begin, changed, take, due, move, report, apps, movements, extended, removeMovements, addMovements,
+        fold, status, waiting,
         clearDays,
         clearMonths, clearConverted, addDays, enqueueAll, removeEmpty, removeEmptyMonths, removeEmptyConverted,
     ]
 
-    /// One process at a time changes figures.
+    /// One transaction at a time changes figures.
     static let lock = Statement("figures-lock", "select from insight_position for update")
+
+    /// The number of transactions that wrote figures so far.
+    static let turn = Statement("figures-turn", "select turn from insight_position")
+
+    static let begin = Statement(
+        "figures-begin", "update insight_position set turn = turn + 1 where turn = $1::bigint returning turn")
+
+    static let changed = Statement(
+        "figures-changed",
+        """
+        select environment::text as environment, original_transaction_id, changed_by::text as changed_by
+        from insight_change
+        order by environment, original_transaction_id, changed_by
+        limit $1::bigint
+        """)
 
     static let take = Statement(
         "figures-take",
         """
         delete from insight_change
         where ctid = any (array(
-            select ctid
-            from insight_change
-            order by environment, original_transaction_id, changed_by
-            limit $1::bigint))
-        returning environment::text as environment, original_transaction_id
+            select change.ctid
+            from unnest($1::text[], $2::text[], $3::text[]) as given (environment, id, changed_by)
+            cross join lateral (
+                select ctid
+                from insight_change
+                where environment = given.environment::store_environment and original_transaction_id = given.id
+                    and changed_by = given.changed_by::xid8
+                offset 0
+            ) as change))
         """)
 
     static let due = Statement(
@@ -116,26 +136,18 @@ extension FigureStore {
         "figures-fold",
         unsafeSQL: """
             with purchase as (
-                select environment::store_environment as environment, original_transaction_id, bundle_id, next_at, place
-                from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) with ordinality
-                    as given (environment, original_transaction_id, bundle_id, next_at, place)
+                select environment::store_environment as environment, original_transaction_id, bundle_id, next_at,
+                    figures::jsonb as figures, day_keys::integer[] as day_keys, place
+                from unnest(\(PurchaseRow.columns.placeholders())) with ordinality
+                    as given (\(PurchaseRow.columns.names()), place)
             ), figure as (
                 select *
-                from unnest(\(FigureRow.columns.placeholders(from: 5))) as given (\(FigureRow.columns.names()))
+                from unnest(\(FigureRow.columns.placeholders(from: PurchaseRow.columns.count + 1)))
+                    as given (\(FigureRow.columns.names()))
             ), kept as (
-                insert into insight_purchase as held (environment, original_transaction_id, bundle_id, next_at, figures, day_keys)
-                select environment, original_transaction_id, bundle_id, next_at, coalesce(packed, '[]'), coalesce(day_keys, '{}')
+                insert into insight_purchase as held (\(PurchaseRow.columns.names()))
+                select \(PurchaseRow.columns.names())
                 from purchase
-                left join (
-                    select place, jsonb_agg(
-                        jsonb_build_array(
-                            day, kind, step, currency, product_id, storefront, period, offer, amount, revenuecat_amount,
-                            purchases, count)
-                        order by day, kind, step, currency, product_id, storefront, period, offer) as packed,
-                        array_agg(distinct day_key order by day_key) filter (where day_key is not null) as day_keys
-                    from figure
-                    group by place
-                ) as given using (place)
                 on conflict (environment, original_transaction_id) do update
                 set bundle_id = excluded.bundle_id, next_at = excluded.next_at, figures = excluded.figures,
                     day_keys = excluded.day_keys
@@ -164,8 +176,8 @@ extension FigureStore {
             ), corrected as (
                 insert into insight_correction (
                     corrected_at, amount, count, day, environment, bundle_id, original_transaction_id, kind, currency)
-                select $19::timestamptz, sum(amount), sum(count), date '1970-01-01' + day::integer, environment, bundle_id,
-                    original_transaction_id, kind, currency
+                select $\(PurchaseRow.columns.count + FigureRow.columns.count + 1)::timestamptz, sum(amount), sum(count),
+                    date '1970-01-01' + day::integer, environment, bundle_id, original_transaction_id, kind, currency
                 from change
                 join reported using (environment, bundle_id, day)
                 where \(isReported)
@@ -186,7 +198,8 @@ extension FigureStore {
 
     /// Without what time alone changes, and what is counted again from movements.
     private static let isReported = """
-        kind not in ('lostInDay', 'lostInMonth', 'trialRunning', 'trialEnded', 'trialPaid', 'periods', 'unbrokenPeriods')
+        kind not in ('lostInDay', 'lostInMonth', 'trialRunning', 'trialEnded', 'trialPaid', 'periods', 'resubscribedPeriods',
+            'unbrokenPeriods')
         """
 
     private static let columns = """

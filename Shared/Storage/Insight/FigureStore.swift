@@ -6,77 +6,127 @@ import struct Foundation.Date
 
 /// Computes the figures of purchases that changed, and keeps the sums of days.
 ///
-/// Every transaction takes purchases from the queue, replaces what they added to the sums, and commits all of it or nothing, so a process
-/// may end at any moment. The lock on `insight_position` keeps two of them apart.
+/// A batch of purchases is read and computed while the one before is written. Its transaction takes the purchases from the queue, replaces
+/// what they added to the sums, and commits all of it or nothing, so a process may end at any moment. What changes between reading and
+/// writing has a row of the queue that was not read, and is computed again.
 package struct FigureStore: Sendable {
     private let connection: PostgresConnection
+    private let reading: PostgresConnection
 
-    /// All statements run on this connection.
-    package init(_ connection: PostgresConnection) { self.connection = connection }
+    /// - Parameters:
+    ///   - connection: all statements run on it but those that read a batch.
+    ///   - reading: nil: the same, so that no batch is read while another is written.
+    package init(_ connection: PostgresConnection, reading: PostgresConnection? = nil) {
+        self.connection = connection
+        self.reading = reading ?? connection
+    }
 
     /// Computes the figures of the purchases that changed first, and of those that change by the clock.
-    /// - Parameter limit: of purchases of either.
+    /// - Parameters:
+    ///   - limit: of purchases of either.
+    ///   - size: purchases of a batch.
     /// - Returns: whether there may be more.
-    package func update(limit: Int = 500, at now: Date) async throws -> Bool {
+    package func update(limit: Int = 5_000, batches size: Int = 500, at now: Date) async throws -> Bool {
         let now = try now.atPostgresPrecision()
-        return try await repeating {
-            try await connection.transaction { transaction in
-                let taken = try transaction.pipeline([
-                    Command(Self.lock), Command(Self.take, Int64(limit)), Command(Self.due, now, Int64(limit)),
-                ])
-                let keys = Set(try (Array(taken[1]) + Array(taken[2])).map { row in try Self.key(row) }).sorted()
-                if !keys.isEmpty { try Self.compute(keys, at: now, in: transaction) }
-                guard taken[1].count < limit, taken[2].count < limit else { return true }
-                _ = try transaction.pipeline([Command(Self.move, now), Command(Self.report, now)])
-                return false
+        let found = try await connection.pipeline([
+            Command(Self.turn), Command(Self.changed, Int64(limit)), Command(Self.due, now, Int64(limit)),
+        ])
+        var turn: Int64 = try found[0][0].value("turn")
+        let batches = try Batch.all(changed: found[1], due: found[2], size: size)
+        var next = try await commands(batches.first, at: now)
+        for place in batches.indices {
+            guard let commands = next else { break }
+            try Task.checkCancellation()
+            async let following = self.commands(batches.dropFirst(place + 1).first, at: now)
+            guard try await write(commands, in: turn) else { return true }
+            turn += 1
+            next = try await following
+        }
+        guard found[1].count < limit, found[2].count < limit else { return true }
+        return try await !write([Command(Self.move, now), Command(Self.report, now)], in: turn)
+    }
+
+    /// Purchases to compute, and the rows of the queue because of which they are.
+    private struct Batch: Sendable {
+        var keys: [SubscriptionKey] = []
+        var changes: [(key: SubscriptionKey, changedBy: String)] = []
+
+        static func all(changed: Rows, due: Rows, size: Int) throws -> [Batch] {
+            let changes = Dictionary(
+                grouping: try changed.map { row in
+                    (key: try FigureStore.key(row), changedBy: try row.value("changed_by", as: String.self))
+                }, by: \.key)
+            let keys = Set(changes.keys).union(try due.map { row in try FigureStore.key(row) }).sorted()
+            return stride(from: 0, to: keys.count, by: size).map { first in
+                let keys = Array(keys[first..<min(first + size, keys.count)])
+                return Batch(keys: keys, changes: keys.flatMap { changes[$0] ?? [] })
             }
         }
     }
 
-    private static func compute(_ keys: [SubscriptionKey], at now: Date, in transaction: PostgresTransaction) throws {
-        let read = try transaction.pipeline([
-            Command(apps, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId)),
+    /// Reads and computes a batch.
+    /// - Returns: what writes its figures.
+    private func commands(_ batch: Batch?, at now: Date) async throws -> [Command]? {
+        guard let batch else { return nil }
+        let (keys, changes) = (batch.keys, batch.changes)
+        let read = try await reading.pipeline([
+            Command(Self.apps, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId)),
             TransactionStore.command(transactionsOf: keys), AccessPeriodStatements.command(periodsOf: keys),
-            Command(movements, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId)),
-            Command(extended, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId)),
+            Command(Self.movements, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId)),
+            Command(Self.extended, keys.map(\.environment.rawValue), keys.map(\.originalTransactionId)),
         ])
         let apps = try Dictionary(
-            uniqueKeysWithValues: read[0].map { row in (try key(row), try row.value("bundle_id", as: String.self)) })
+            uniqueKeysWithValues: read[0].map { row in
+                (try Self.key(row), try row.value("bundle_id", as: String.self))
+            })
         let transactions = Dictionary(grouping: try read[1].map { row in try StoredTransaction.read(row) }, by: \.key)
         let periods = Dictionary(grouping: try read[2].map { row in try AccessPeriodRow.read(row) }, by: \.key)
         let known = Dictionary(grouping: try read[3].map { row in try MovementRow.read(row) }, by: \.key)
-        let ends = try nominalEnds(read[4])
-        var (sums, moved, added): ([FigureRow], [SubscriptionKey], [MovementRow]) = ([], [], [])
-        var changes: [Date?] = []
+        let ends = try Self.nominalEnds(read[4])
+        var purchases: [PurchaseRow] = []
+        var (sums, moved, movements): ([FigureRow], [SubscriptionKey], [MovementRow]) = ([], [], [])
         for (place, key) in keys.enumerated() {
             let figures = PurchaseFigures(
                 (transactions[key] ?? []).map(\.version.facts),
                 access: (periods[key] ?? []).compactMap(AccessPeriod.init),
                 in: key.environment, nominalEnds: ends[key] ?? [:], at: now)
-            changes.append(figures.changesAt)
+            let purchase = PurchaseRow(key, bundleId: apps[key] ?? "", figures)
+            purchases.append(purchase)
             sums += figures.sums.map { FigureRow(place: place + 1, key: $0.key, sum: $0.value) }
-            let rows = figures.movements.map { MovementRow(key: key, bundleId: apps[key] ?? "", movement: $0) }
+            let rows = figures.movements.map { MovementRow(key: key, bundleId: purchase.bundleId, movement: $0) }
             let stored = known[key] ?? []
             // A stored one may be there twice; those of the purchase are all different.
             guard rows.count != stored.count || Set(rows) != Set(stored) else { continue }
             moved.append(key)
-            added += rows
+            movements += rows
         }
         var commands = [
             Command(
-                fold,
-                all: [
-                    keys.map(\.environment.rawValue), keys.map(\.originalTransactionId), keys.map { apps[$0] ?? "" },
-                    changes,
-                ] + FigureRow.columns.parameters(of: sums) + [now])
+                Self.take, changes.map(\.key.environment.rawValue), changes.map(\.key.originalTransactionId),
+                changes.map(\.changedBy)),
+            Command(
+                Self.fold,
+                all: PurchaseRow.columns.parameters(of: purchases) + FigureRow.columns.parameters(of: sums) + [now]),
         ]
         if !moved.isEmpty {
             commands += [
-                Command(removeMovements, moved.map(\.environment.rawValue), moved.map(\.originalTransactionId)),
-                Command(addMovements, all: MovementRow.columns.parameters(of: added)),
+                Command(Self.removeMovements, moved.map(\.environment.rawValue), moved.map(\.originalTransactionId)),
+                Command(Self.addMovements, all: MovementRow.columns.parameters(of: movements)),
             ]
         }
-        _ = try transaction.pipeline(commands)
+        return commands
+    }
+
+    /// - Returns: false, with nothing written, where another process has written since the turn was read.
+    private func write(_ commands: [Command], in turn: Int64) async throws -> Bool {
+        try await repeating {
+            try await connection.transaction { transaction in
+                // The row stays locked until the transaction ends.
+                guard try transaction.execute(Self.begin, turn).count == 1 else { return false }
+                _ = try transaction.pipeline(commands)
+                return true
+            }
+        }
     }
 
     /// The ends of periods before they were extended, by purchase and transaction.
@@ -139,100 +189,5 @@ package struct FigureStore: Sendable {
                 Command(Self.removeEmptyConverted),
             ])
         }
-    }
-}
-
-/// What a purchase adds to a day.
-struct FigureRow: Sendable {
-    /// Of the purchase among the given ones, from 1.
-    var place: Int
-    var day: Int
-    var kind: String
-    var step: Int
-    var cell: CellColumns
-    var sum: PurchaseFigures.Sum
-    /// Nil for a loss, by whose day no purchase is looked up.
-    var dayKey: Int32?
-
-    init(place: Int, key: PurchaseFigures.Key, sum: PurchaseFigures.Sum) {
-        self.place = place
-        (day, kind, step) = (key.day, key.kind.rawValue, key.step)
-        cell = key.cell
-        self.sum = sum
-        dayKey = key.kind.key(of: Int32(clamping: key.day))
-    }
-
-    typealias CellColumns = RevenueCell
-
-    static let columns: [Column<FigureRow>] = [
-        Column("place", \.place), Column("day", \.day), Column("kind", \.kind), Column("step", \.step),
-        Column("currency", \.cell.currency), Column("product_id", \.cell.productId),
-        Column("storefront", \.cell.storefront), Column("period", \.cell.period), Column("offer", \.cell.offer),
-        Column("amount", \.sum.amount), Column("revenuecat_amount", \.sum.revenueCatAmount),
-        Column("purchases", \.sum.purchases), Column("count", \.sum.count),
-        Column("day_key", \.dayKey),
-    ]
-}
-
-extension PurchaseFigures.Kind {
-    /// The key of a purchase in `insight_purchase.day_keys`: the day and the kind. Nil for losses.
-    /// - Parameter day: since 1970.
-    func key(of day: Int32) -> Int32? {
-        let number: Int32? =
-            switch self {
-            case .charge, .loyalCharge: 0
-            case .refund: 1
-            case .refundOfCharge: 2
-            case .periods, .unbrokenPeriods: 3
-            case .trialRunning, .trialEnded, .trialPaid: 4
-            case .new: 5
-            case .expansion: 6
-            case .contraction: 7
-            case .churn: 8
-            case .reactivation: 9
-            case .lostInDay, .lostInMonth: nil
-            }
-        return number.map { day * 10 + $0 }
-    }
-}
-
-/// A row of `mrr_movement`.
-struct MovementRow: Sendable, Hashable {
-    var key: SubscriptionKey
-    var bundleId: String
-    var movement: RevenueMovement
-
-    static let columns: [Column<MovementRow>] = [
-        Column("environment", \.key.environment), Column("original_transaction_id", \.key.originalTransactionId),
-        Column("bundle_id", \.bundleId), Column("at", \.movement.at),
-        Column(
-            "kind", as: String.self, get: { $0.movement.kind.rawValue },
-            set: { if let kind = $1.flatMap(RevenueMovement.Kind.init(rawValue:)) { $0.movement.kind = kind } }),
-        Column("currency", \.movement.cell.currency), Column("product_id", \.movement.cell.productId),
-        Column("storefront", \.movement.cell.storefront), Column("period", \.movement.cell.period),
-        Column("offer", \.movement.cell.offer), Column("amount", \.movement.value.amount),
-        Column("revenuecat_amount", \.movement.value.revenueCatAmount),
-        Column(
-            "purchases", as: Int16.self, get: { Int16(clamping: $0.movement.purchases) },
-            set: { $0.movement.purchases = Int($1 ?? 0) }),
-        Column("transaction_id", \.movement.transactionId),
-    ]
-
-    static func read(_ row: Row) throws -> MovementRow { try columns.read(row, into: empty) }
-
-    private static let empty = MovementRow(
-        key: SubscriptionKey(environment: .production, originalTransactionId: ""), bundleId: "",
-        movement: RevenueMovement(
-            at: .distantPast, kind: .new, cell: RevenueCell(.empty, period: nil), value: .zero, purchases: 0,
-            transactionId: ""))
-}
-
-extension AccessPeriod {
-    /// Nil for a reason that this build does not know.
-    init?(_ row: AccessPeriodRow) {
-        guard let reason = Reason(rawValue: row.reason) else { return nil }
-        self.init(
-            productId: row.productId, startsAt: row.startsAt, endsAt: row.endsAt, reason: reason,
-            transactionId: row.transactionId, notificationUUID: row.notificationUUID)
     }
 }

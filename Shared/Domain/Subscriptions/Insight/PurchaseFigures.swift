@@ -15,9 +15,9 @@ package struct PurchaseFigures: Sendable, Equatable {
         case lostInDay, lostInMonth
         /// Free trials by the day of their beginning; `step` of a paid one is the number of days until the customer paid.
         case trialRunning, trialEnded, trialPaid
-        /// Purchases by the day of their first paid period; `step` is the number of its lengths that were paid for so far, and of those
-        /// before the first resubscription.
-        case periods, unbrokenPeriods
+        /// Purchases by the day of their first paid period; `step` is the number of its lengths that were paid for so far. A purchase that
+        /// was resubscribed is not in `periods`: it has all of its lengths, and those before the first resubscription.
+        case periods, resubscribedPeriods, unbrokenPeriods
         /// Charges, by the day of the transaction. Loyal: after a year of paid service, when Apple's commission is lower.
         case charge, loyalCharge
         /// Refunds, by the day of the refund, and by the day of the transaction; `step` is 1 for a loyal charge.
@@ -161,7 +161,10 @@ package struct PurchaseFigures: Sendable, Equatable {
         func count(_ paid: Double) -> Int {
             Int(((paid + min(length / 10, 3 * BillingRules.day)) / length).rounded(.down).clamped(to: 1...1200))
         }
-        add(.periods, at: first.startsAt, step: count(all), first.cell, Sum(count: 1))
+        add(
+            isUnbroken ? .periods : .resubscribedPeriods, at: first.startsAt, step: count(all), first.cell,
+            Sum(count: 1))
+        guard !isUnbroken else { return }
         add(.unbrokenPeriods, at: first.startsAt, step: count(unbroken), first.cell, Sum(count: 1))
     }
 

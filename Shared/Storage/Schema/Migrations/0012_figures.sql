@@ -91,7 +91,7 @@ create table insight_day (
     purchases bigint not null,
     count bigint not null,
     day date not null,
-    -- trialPaid: days until the payment; periods, unbrokenPeriods: their number by paid time; refund, refundOfCharge: 1 of a loyal
+    -- trialPaid: days until the payment; periods, resubscribedPeriods, unbrokenPeriods: their number by paid time; refund, refundOfCharge: 1 of a loyal
     -- charge, whose commission is lower; lostInDay, lostInMonth: see above; else 0
     step integer not null,
     environment store_environment not null,
@@ -140,6 +140,7 @@ create table insight_position (
     checked_at timestamptz, -- when they were last compared with transactions and access periods
     created_at timestamptz not null default now(), -- before the first comparison, its age counts from here
     differences bigint not null default 0, -- found then
+    turn bigint not null default 0, -- transactions that wrote figures; one that was prepared before another wrote is given up
     is_only boolean primary key default true check (is_only)
 );
 insert into insight_position default values;

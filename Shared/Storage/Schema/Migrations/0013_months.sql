@@ -1,7 +1,8 @@
 -- Sums of calendar months, so that a report over years reads a thirtieth of the rows, and none to convert. Held equal to what the days
 -- and the rates say by triggers of both, whichever version of the scheduler writes the days.
 
--- The sums of a month (UTC) of what purchases add to its days, without periods and unbrokenPeriods, which reports read day by day.
+-- The sums of a month (UTC) of what purchases add to its days, without lostInDay and the kinds of retention, which
+-- reports read day by day.
 create table insight_month (
     amount bigint not null,
     revenuecat_amount bigint not null,
@@ -34,7 +35,7 @@ begin
                 date_trunc('month', day::timestamp)::date, step, environment, bundle_id, kind, currency, product_id, storefront,
                 period, offer
             from (%s) as change
-            where kind not in ('periods', 'unbrokenPeriods')
+            where kind not in ('lostInDay', 'periods', 'resubscribedPeriods', 'unbrokenPeriods')
             group by date_trunc('month', day::timestamp), step, environment, bundle_id, kind, currency, product_id, storefront, period,
                 offer
             having sum(sign * amount) <> 0 or sum(sign * revenuecat_amount) <> 0 or sum(sign * purchases) <> 0

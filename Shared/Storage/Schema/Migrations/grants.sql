@@ -237,7 +237,7 @@ begin
             ('storekeeper_scheduler', 'insert, update, delete', array['insight_day']),
             ('storekeeper_scheduler', 'delete', array['insight_month', 'insight_converted']),
             ('storekeeper_scheduler', 'insert', array['insight_reported', 'insight_correction']),
-            ('storekeeper_scheduler', 'update (as_of, checked_at, differences)', array['insight_position']),
+            ('storekeeper_scheduler', 'update (as_of, checked_at, differences, turn)', array['insight_position']),
             ('storekeeper_analyst', 'select', figures || array['insight_purchase']),
             ('storekeeper_api', 'select', figures || array['insight_purchase']),
             ('storekeeper_console', 'select', figures || array['insight_change', 'insight_purchase']),

@@ -48,7 +48,8 @@ import Testing
             var doomed = database
             doomed.applicationName = "doomed"
             let jobs = Jobs(
-                healthy: FigureStore(connection), other: FigureStore(TestDatabase.connection(database)),
+                healthy: FigureStore(connection, reading: TestDatabase.connection(database)),
+                other: FigureStore(TestDatabase.connection(database)),
                 doomed: FigureStore(TestDatabase.connection(doomed)))
             var generator = SeededGenerator(state: seed)
             let entries = events.compactMap { Self.entry($0) }.shuffled(using: &generator)
@@ -111,15 +112,15 @@ import Testing
         /// - Returns: whether it was killed.
         func turn(_ kind: Int, limit: Int) async throws -> Bool {
             switch kind {
-            case 0: try await Self.job(healthy, limit).turn()
+            case 0: while try await healthy.update(limit: limit, batches: 3, at: ChargeBookLedgerTests.now) {}
             case 1:
                 let job = Task { try await Self.job(healthy, limit).turn() }
                 job.cancel()
                 _ = await job.result
             case 2:
-                async let former: Void = Self.job(other, limit).turn()
+                async let former = Self.job(other, limit).turn()
                 try await Self.job(healthy, limit).turn()
-                try await former
+                _ = try await former
             default:
                 do {
                     try await Self.job(doomed, limit).turn()

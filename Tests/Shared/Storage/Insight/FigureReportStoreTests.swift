@@ -174,10 +174,9 @@ import Testing
                 unsafeScript: """
                     insert into insight_day (amount, revenuecat_amount, purchases, count, day, step, environment, bundle_id, kind,
                         currency, product_id, storefront, period, offer)
-                    select 0, 0, 0, 1, day, step, 'Production', '\(Self.app)', kind, 'EUR', 'gold', storefront, 'P1M', ''
+                    select 0, 0, 0, 1, day, step, 'Production', '\(Self.app)', 'periods', 'EUR', 'gold', storefront, 'P1M', ''
                     from generate_series(date '2026-01-01', date '2026-01-31', interval '1 day') as day
                     cross join generate_series(1, 2) as step
-                    cross join unnest(array['periods', 'unbrokenPeriods']) as kind
                     cross join unnest(array['DEU', 'USA']) as storefront;
                     update insight_position set as_of = '2026-03-20 00:00Z'
                     """)

@@ -11,8 +11,10 @@ import Testing
 /// Figures in a database: what is added up step by step is what all purchases amount to.
 @Suite(.serialized) struct FigureStoreTests {
     /// All batches of what is waiting.
-    private static func update(_ connection: PostgresConnection, at now: Date, limit: Int = 500) async throws {
-        while try await FigureStore(connection).update(limit: limit, at: now) {}
+    private static func update(
+        _ connection: PostgresConnection, at now: Date, limit: Int = 500, batches size: Int = 7
+    ) async throws {
+        while try await FigureStore(connection).update(limit: limit, batches: size, at: now) {}
     }
 
     private static func apply(_ entries: ArraySlice<LedgerEntry>, to connection: PostgresConnection) async throws {
@@ -69,7 +71,9 @@ import Testing
                 // The clock moves past ends of periods, with and without something new.
                 now = now.addingTimeInterval(Double.random(in: 0...10, using: &generator) * 86_400)
                 if Bool.random(using: &generator) {
-                    try await Self.update(connection, at: now, limit: .random(in: 1...20, using: &generator))
+                    try await Self.update(
+                        connection, at: now, limit: .random(in: 1...20, using: &generator),
+                        batches: .random(in: 1...4, using: &generator))
                     #expect(try await FigureCheck(connection).differences(before: now.startOfDay) == [])
                 }
             }
@@ -309,7 +313,7 @@ import Testing
                                 from (
                                     select environment, bundle_id, day, kind, currency, amount, count from insight_day
                                     where kind not in ('lostInDay', 'lostInMonth', 'trialRunning', 'trialEnded', 'trialPaid',
-                                        'periods', 'unbrokenPeriods')
+                                        'periods', 'resubscribedPeriods', 'unbrokenPeriods')
                                 ) as held
                                 join insight_reported using (environment, bundle_id, day)
                                 where insight_reported.kind = ''

@@ -36,7 +36,7 @@ import Testing
         #expect(Self.sums([Self.trial(to: 7)], on: 7) == ["0 trialEnded 0 0 1"])
         #expect(
             Self.sums([Self.trial(to: 7), Movements.paid("2", from: 10, to: 40)], on: 12) == [
-                "0 trialPaid 10 0 1", "10 charge 0 9990 1", "10 periods 1 0 1", "10 unbrokenPeriods 1 0 1",
+                "0 trialPaid 10 0 1", "10 charge 0 9990 1", "10 periods 1 0 1",
             ])
     }
 
@@ -46,7 +46,6 @@ import Testing
         #expect(
             Self.sums([refunded], on: 12) == [
                 "0 charge 0 9990 1", "10 refund 0 9990 1", "0 refundOfCharge 0 9990 1", "0 periods 1 0 1",
-                "0 unbrokenPeriods 1 0 1",
             ])
         (refunded.revocationType, refunded.revocationPercentage) = ("REFUND_PRORATED", 66_667)
         // 9990 × 0.66667 = 6660.0333.
@@ -77,8 +76,9 @@ import Testing
         var again = Movements.paid("3", from: 200, to: 230)
         again.reason = "PURCHASE"
         let life = [Movements.paid("1", to: 30), Movements.paid("2", from: 30, to: 60), again]
-        #expect(Self.sums(life, on: 40).isSuperset(of: ["0 periods 2 0 1", "0 unbrokenPeriods 2 0 1"]))
-        #expect(Self.sums(life, on: 210).isSuperset(of: ["0 periods 3 0 1", "0 unbrokenPeriods 2 0 1"]))
+        func reached(_ day: Double) -> Set<String> { Self.sums(life, on: day).filter { $0.contains("eriods") } }
+        #expect(reached(40) == ["0 periods 2 0 1"])
+        #expect(reached(210) == ["0 resubscribedPeriods 3 0 1", "0 unbrokenPeriods 2 0 1"])
     }
 
     @Test func `A period that replaced another one within its time counts with it`() {
@@ -91,7 +91,7 @@ import Testing
     @Test func `A period of another length counts as the lengths of the first one that it covers, until a refund`() {
         var year = Movements.paid("2", from: 31, to: 396, product: "yearly", price: 99_990, signed: 31)
         let month = Movements.paid("1", to: 31)
-        #expect(Self.sums([month, year], on: 40).isSuperset(of: ["0 periods 13 0 1", "0 unbrokenPeriods 13 0 1"]))
+        #expect(Self.sums([month, year], on: 40).contains("0 periods 13 0 1"))
         (year.revocationDate, year.revocationType, year.signedDate) = (Sample.day(50), "REFUND_FULL", Sample.day(50))
         #expect(Self.sums([month, year], on: 60).contains("0 periods 1 0 1"))
         let week = Movements.paid("1", to: 7)
