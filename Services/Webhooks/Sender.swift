@@ -308,7 +308,8 @@ actor Sender: Service {
         let connection =
             connections[endpoint] ?? EndpointConnection(to: entry.endpoint.url, settings, resolver: resolver)
         connections[endpoint] = connection
-        Task { [secrets, now] in
+        // Beside the loop: bodies and signatures of a batch would be made one after the other, and the loop would wait for them.
+        Task.detached { [self, secrets, now] in
             let (at, began, bytes) = (now(), ContinuousClock.now, body())
             var headers = secrets.headers(of: bytes, id: id, for: entry.endpoint, at: at)
             headers.append(("content-type", "application/json"))
@@ -329,7 +330,7 @@ actor Sender: Service {
                 attempt.answer = AnswerExcerpt.text(answer, without: signatures + [account].compactMap { $0 })
             }
             attempt.milliseconds = Int32(clamping: Int64(began.duration(to: .now) / .milliseconds(1)))
-            end(attempt)
+            await end(attempt)
         }
     }
 
