@@ -57,10 +57,10 @@ actor EndpointConnection {
         self.resolver = resolver
     }
 
-    /// Sends one request. Every fault is an outcome.
+    /// Sends one request. Every fault is an outcome. Requests to the endpoint share only the choice of the client.
     /// - Parameter now: for a Retry-After that is a date.
     /// - Returns: what came, and the beginning of the answer's body.
-    func send(
+    nonisolated func send(
         _ body: [UInt8], headers: [(name: String, value: String)], now: Date
     ) async -> (outcome: AttemptOutcome, answer: [UInt8]) {
         let deadline = NIODeadline.now() + .nanoseconds(Int64(settings.timeout / .nanoseconds(1)))
@@ -83,7 +83,7 @@ actor EndpointConnection {
             let answer = try await exchange(request, over: bound.client, until: deadline)
             return (AttemptOutcome(status: answer.status, retryAfter: answer.retryAfter, now: now), answer.body)
         } catch {
-            forget(bound)
+            await forget(bound)
             return (.failed(status: nil, fault: Self.clause(error, settings.timeout)), [])
         }
     }
