@@ -16,6 +16,9 @@ actor Sender: Service {
     static let idle: Duration = .milliseconds(500)
     /// The number of times that arrived notifications are taken before anything else is sent: after an outage they may be many.
     private static let arrivalsInTurn = 10
+    /// How long a delivery that was leased ahead may wait for its place, in seconds; then it is given back. Short, because it says what
+    /// was stored when it was leased: an account that is erased meanwhile must not be named later.
+    static let aheadSeconds = 0.1
 
     private let endpoints: WebhookEndpointStore
     private let queue: WebhookQueueStore
@@ -34,6 +37,10 @@ actor Sender: Service {
     private var places: Places
     private var finished: [WebhookAttempt] = []
     private var empty: [WebhookQueueStore.Claim] = []
+    /// What is leased and waits for a place, the oldest first.
+    private var ahead: [(claim: WebhookQueueStore.Claim, delivery: WebhookQueueStore.Delivery, at: Date)] = []
+    /// Requests that have ended since the last look for more.
+    private var ended = 0
     private var inFlight = 0
     /// Endpoints with a test, or a notice, under way.
     private var asked: Set<UUID> = []
@@ -72,6 +79,7 @@ actor Sender: Service {
             if try await turn() == 0 { await pause(Self.idle) }
             return .zero
         }
+        giveBack { _ in true }
         while inFlight > 0, !Task.isCancelled { await pause(Self.idle) }
         do {
             try await settle()
@@ -211,6 +219,7 @@ actor Sender: Service {
 
     private func send() async throws -> Int {
         let moment = now()
+        let begun = sendAhead()
         var (tests, notices) = ([UUID](), [UUID]())
         var (probes, open) = ([UUID](), [(id: UUID, isFailing: Bool)]())
         for (id, entry) in known.sorted(by: { $0.key < $1.key }) {
@@ -235,9 +244,10 @@ actor Sender: Service {
         for id in tests where taken.contains(id) { test(id) }
         for id in notices where taken.contains(id) { notify(id) }
         open += probes.filter { taken.contains($0) }.map { ($0, true) }
-        let claims = try await queue.claim(
-            places.offers(to: open, of: known.count { $0.value.endpoint.state == .active }), probes: Set(probes),
-            lease: UUID(), at: moment)
+        // As many ahead as became free while the last ones were leased: of receivers that answer slowly none waits long.
+        let offers = places.offers(to: open, of: active, ahead: ended)
+        ended = 0
+        let claims = try await queue.claim(offers, probes: Set(probes), lease: UUID(), at: moment)
         // What Postgres took so long to lend could be sent by another process before this request arrives: it is given back.
         let isLate = now().timeIntervalSince(moment) >= WebhookQueueStore.leaseSeconds / 2
         for claim in claims {
@@ -245,9 +255,56 @@ actor Sender: Service {
                 empty.append(claim)
                 continue
             }
-            send(claim, delivery)
+            if places.hasRoom(for: claim.place.endpoint, of: active) {
+                send(claim, delivery)
+            } else {
+                places.hold(for: claim.place.endpoint)
+                ahead.append((claim, delivery, now()))
+            }
         }
-        return claims.count + (tests + notices).count { taken.contains($0) }
+        return begun + claims.count + (tests + notices).count { taken.contains($0) }
+    }
+
+    private var active: Int { known.count { $0.value.endpoint.state == .active } }
+
+    /// Sends what was leased ahead, as far as there is room, and gives back what may not be sent, or has waited for too long.
+    /// - Returns: how many were begun.
+    private func sendAhead() -> Int {
+        guard !ahead.isEmpty else { return 0 }
+        let (held, moment, active) = (ahead, now(), self.active)
+        ahead = []
+        var begun = 0
+        for each in held {
+            let endpoint = each.claim.place.endpoint
+            if moment.timeIntervalSince(each.at) >= Self.aheadSeconds || !mayBeSent(each.claim, at: moment) {
+                places.unhold(for: endpoint)
+                empty.append(each.claim)
+            } else if places.hasRoom(for: endpoint, of: active) {
+                places.unhold(for: endpoint)
+                send(each.claim, each.delivery)
+                begun += 1
+            } else {
+                ahead.append(each)
+            }
+        }
+        return begun
+    }
+
+    /// Whether its endpoint still gets it: an operator or its answers may have stopped it since the lease.
+    private func mayBeSent(_ claim: WebhookQueueStore.Claim, at moment: Date) -> Bool {
+        guard let entry = known[claim.place.endpoint], entry.endpoint.state == .active,
+            !entry.health.isPaused(at: moment)
+        else { return false }
+        return claim.isProbe || !entry.health.isFailing
+    }
+
+    /// Ends leases of what was not begun: it is due at once when that is stored.
+    private func giveBack(_ isGiven: (UUID) -> Bool) {
+        for each in ahead where isGiven(each.claim.place.endpoint) {
+            places.unhold(for: each.claim.place.endpoint)
+            empty.append(each.claim)
+        }
+        ahead.removeAll { isGiven($0.claim.place.endpoint) }
     }
 
     private func send(_ claim: WebhookQueueStore.Claim, _ delivery: WebhookQueueStore.Delivery) {
@@ -336,6 +393,7 @@ actor Sender: Service {
 
     private func end(_ attempt: WebhookAttempt) {
         inFlight -= 1
+        ended += 1
         // The place of one that failed is free once that is stored, and so known to decide what its endpoint gets next.
         if attempt.outcome.fault == nil {
             places.release(of: attempt.endpoint, hasSucceeded: true)
@@ -343,6 +401,12 @@ actor Sender: Service {
         }
         if case .delivery = attempt.subject {} else { asked.remove(attempt.endpoint) }
         finished.append(attempt)
+        if attempt.outcome.fault == nil {
+            _ = sendAhead()
+        } else {
+            // What it gets next is decided when this is stored.
+            giveBack { $0 == attempt.endpoint }
+        }
         wake()
     }
 

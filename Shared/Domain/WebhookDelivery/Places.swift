@@ -13,17 +13,21 @@ package struct Places: Sendable {
     package static let first = 2
     /// At a time, to a receiver that answers.
     package static let most = 10
+    /// Deliveries that a process leases at most while all places are in use, so that a place that becomes free waits for no lease.
+    package static let mostAhead = 32
     /// Successes that earn a place.
     package static let successesForOne = 5
 
     private struct Share {
         var used = 0
+        var ahead = 0
         var limit = Places.first
         var successes = 0
     }
 
     private let total: Int
     private var used = 0
+    private var ahead = 0
     private var shares: [UUID: Share] = [:]
     /// Who was offered a place last.
     private var last: UUID?
@@ -41,19 +45,23 @@ package struct Places: Sendable {
     /// - Parameters:
     ///   - endpoints: those with something to send; of an endpoint that fails at most one place is in use.
     ///   - known: how many endpoints there are.
-    package mutating func offers(to endpoints: [(id: UUID, isFailing: Bool)], of known: Int) -> [UUID: Int] {
+    ///   - more: how many are offered beyond the free places, to be leased ahead; of them at most ``mostAhead``.
+    package mutating func offers(
+        to endpoints: [(id: UUID, isFailing: Bool)], of known: Int, ahead more: Int = 0
+    ) -> [UUID: Int] {
         guard !endpoints.isEmpty else { return [:] }
         var offers: [UUID: Int] = [:]
-        var further = shares.values.reduce(0) { $0 + max(0, $1.used - Self.first) }
-        let mostFurther = max(0, total - Self.first * max(known, endpoints.count))
+        let mostAhead = max(ahead, min(more, Self.mostAhead))
+        var further = shares.values.reduce(0) { $0 + max(0, $1.used + $1.ahead - Self.first) }
+        let mostFurther = mostFurther(of: max(known, endpoints.count)) + mostAhead
         var place = (endpoints.firstIndex { $0.id == last } ?? -1) + 1
-        var (left, passed) = (free, 0)
+        var (left, passed) = (free + mostAhead - ahead, 0)
         while left > 0, passed < endpoints.count {
             let (id, isFailing) = endpoints[place % endpoints.count]
             place += 1
             let share = shares[id] ?? Share()
             let limit = isFailing ? 1 : share.limit
-            let taken = share.used + offers[id, default: 0]
+            let taken = share.used + share.ahead + offers[id, default: 0]
             guard taken < limit, taken < Self.first || further < mostFurther else {
                 passed += 1
                 continue
@@ -65,6 +73,31 @@ package struct Places: Sendable {
             left -= 1
         }
         return offers
+    }
+
+    /// The places beyond the first two of each endpoint, which any of them may earn.
+    private func mostFurther(of known: Int) -> Int { max(0, total - Self.first * known) }
+
+    /// Whether a request to an endpoint may begin: what was leased ahead keeps the rules by which places are offered.
+    /// - Parameter known: how many endpoints there are.
+    package func hasRoom(for endpoint: UUID, of known: Int) -> Bool {
+        let share = shares[endpoint] ?? Share()
+        guard free > 0, share.used < share.limit else { return false }
+        return share.used < Self.first
+            || shares.values.reduce(0) { $0 + max(0, $1.used - Self.first) } < mostFurther(of: known)
+    }
+
+    /// A delivery of an endpoint was leased ahead: it counts as one of its places where more are offered.
+    package mutating func hold(for endpoint: UUID) {
+        shares[endpoint, default: Share()].ahead += 1
+        ahead += 1
+    }
+
+    /// A delivery that was leased ahead begins, or is given back.
+    package mutating func unhold(for endpoint: UUID) {
+        guard let share = shares[endpoint], share.ahead > 0 else { return }
+        shares[endpoint]?.ahead -= 1
+        ahead -= 1
     }
 
     /// An endpoint uses as many more.
@@ -89,8 +122,8 @@ package struct Places: Sendable {
         shares[endpoint] = share
     }
 
-    /// Forgets endpoints that were removed, except while they use places.
+    /// Forgets endpoints that were removed, except while they use places or hold leases.
     package mutating func keep(_ endpoints: Set<UUID>) {
-        shares = shares.filter { endpoints.contains($0.key) || $0.value.used > 0 }
+        shares = shares.filter { endpoints.contains($0.key) || $0.value.used > 0 || $0.value.ahead > 0 }
     }
 }

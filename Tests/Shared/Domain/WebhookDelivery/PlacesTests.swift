@@ -77,4 +77,53 @@ import Testing
         for id in Self.ids { while places.used(by: id) > 0 { places.release(of: id, hasSucceeded: true) } }
         #expect(places.free == 64)
     }
+
+    @Test func `What is leased ahead counts as a place where more are offered, and begins by the same rules`() {
+        var places = Places(total: 4)
+        for (id, count) in places.offers(to: all(3), of: 3, ahead: 2) {
+            for _ in 0..<count {
+                if places.hasRoom(for: id, of: 3) { places.take(1, for: id) } else { places.hold(for: id) }
+            }
+        }
+        #expect(places.free == 0 && places.offers(to: all(3), of: 3, ahead: 2).isEmpty)
+        // Each has its first two, some of them ahead.
+        let waiting = Self.ids.prefix(3).first { places.used(by: $0) < 2 }
+        let other = Self.ids.prefix(3).first { places.used(by: $0) == 2 }
+        guard let waiting, let other else {
+            Issue.record("two endpoints have their places, and one waits")
+            return
+        }
+        #expect(!places.hasRoom(for: waiting, of: 3))
+        places.release(of: other, hasSucceeded: true)
+        #expect(places.hasRoom(for: waiting, of: 3))
+        places.unhold(for: waiting)
+        places.take(1, for: waiting)
+        #expect(places.free == 0)
+    }
+
+    @Test func `No more is leased ahead than allowed, and none of it takes the first two places of others`() {
+        var places = Places()
+        for id in Self.ids {
+            for _ in 0..<40 {
+                places.take(1, for: id)
+                places.release(of: id, hasSucceeded: true)
+            }
+        }
+        var held = 0
+        for _ in 0..<10 {
+            for (id, count) in places.offers(to: Array(all(20).prefix(10)), of: 20, ahead: 1000) {
+                for _ in 0..<count {
+                    if places.hasRoom(for: id, of: 20) {
+                        places.take(1, for: id)
+                    } else {
+                        places.hold(for: id)
+                        held += 1
+                    }
+                }
+            }
+        }
+        #expect(held == Places.mostAhead && places.free == 20)
+        #expect(Self.ids.suffix(10).allSatisfy { places.hasRoom(for: $0, of: 20) })
+        #expect(places.offers(to: all(20), of: 20).values.reduce(0, +) == 20)
+    }
 }
