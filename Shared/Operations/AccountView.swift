@@ -86,8 +86,8 @@ package struct AccountView: Sendable {
         self.version = version
     }
 
-    /// Why a purchase is withheld, in the words of the API.
-    package func reason(withheld line: AccountAccess.Line) -> String {
-        AccountAccess.reason(withheld: states[line.id], because: line.because)
+    /// Why a purchase is withheld from the account.
+    package func reason(withheld line: AccountAccess.Line) -> WithheldReason {
+        WithheldReason(states[line.id], line.because)
     }
 }

@@ -30,7 +30,7 @@ extension AccountAccess {
             json.member("bundleId", line.bundleId)
             json.member("originalTransactionId", line.id)
             json.member("productId", products[line.id])
-            let reason = withheldBecause[line.id] ?? Self.reason(states[line.id], line.because)
+            let reason = withheldBecause[line.id] ?? WithheldReason(states[line.id], line.because)
             json.member("reason", reason.name)
             json.member("nextStep", reason.nextStep)
             json.endObject()
@@ -63,11 +63,5 @@ extension AccountAccess {
             json.member("because", nil as String?)
         }
         json.endObject()
-    }
-
-    /// A purchase that gives access, only not to this account, is another account's, or the policy gives it to none.
-    static func reason(_ state: SubscriptionState?, _ because: PurchaseAccount.Reason?) -> WithheldReason {
-        guard let state else { return .notFound }
-        return state.givesAccess ? WithheldReason(because) : .state(state)
     }
 }

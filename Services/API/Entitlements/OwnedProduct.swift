@@ -45,7 +45,7 @@ struct OwnedProduct: Sendable {
             // The purchase gives access, and to another product.
             return ("upgraded", nil)
         }
-        let reason = AccountAccess.reason(view.states[newest.originalTransactionId], purchase.because)
+        let reason = view.reason(withheld: purchase)
         return (reason.name, reason.nextStep)
     }
 }

@@ -38,26 +38,13 @@ struct UploadAnswer {
             of: account ?? .zero, in: upload.environment, lines: preview.lines(of: account, from: upload.now),
             definitions: definitions, at: upload.now)
         var evidence = upload.evidence
-        var withheld: [String: WithheldReason] = [:]
         if let account {
-            let (usable, reasons) = (Set(preview.usable(by: account)), preview.reasons(of: account))
-            for (key, purchase) in preview.purchases where purchase.isNamed {
-                let id = key.originalTransactionId
-                if preview.isOwner(account, of: key) { evidence[id] = .apple }
-                guard !usable.contains(key) else { continue }
-                if preview.refused.contains(key) {
-                    withheld[id] = .tooManyTransfers
-                } else if preview.overclaimed.contains(key) {
-                    withheld[id] = .tooManyAccounts
-                } else if reasons[key] == .refused {
-                    withheld[id] = .refused
-                } else {
-                    withheld[id] = WithheldReason(evidence[id], isTaken: preview.isTaken(key, from: account))
-                }
+            for key in preview.named where preview.isOwner(account, of: key) {
+                evidence[key.originalTransactionId] = .apple
             }
         }
+        withheld = account.map { preview.withheld(from: $0, evidence) } ?? [:]
         self.evidence = evidence
-        self.withheld = withheld
         products = preview.purchases.reduce(into: [:]) { products, one in
             products[one.key.originalTransactionId] = one.value.subscription.transaction?.productId
         }
@@ -127,17 +114,6 @@ struct UploadAnswer {
         json.endArray()
     }
 
-    /// Why the account does not have what the purchase of the app gives; nil where it does.
-    private var appWithheld: WithheldReason? {
-        switch app {
-        case nil, .stored: nil
-        case .withheld(let because): WithheldReason(because)
-        case .oldCopy: .oldCopy
-        case .tooManyAccounts: .tooManyAccounts
-        case .tooManyTransfers: .tooManyTransfers
-        }
-    }
-
     /// Null where no account uploads, and of renewal information.
     private func claim(_ part: Upload.Accepted) -> String? {
         guard isNamed, !part.isA(.renewalInfo) else { return nil }
@@ -168,8 +144,8 @@ struct UploadAnswer {
             json.member("originalApplicationVersion", app.originalApplicationVersion)
             json.member("originalPurchaseDate", app.originalPurchaseDate?.milliseconds)
             json.member("preorderDate", app.preorderDate?.milliseconds)
-            json.member("withheld", appWithheld?.name)
-            json.member("nextStep", appWithheld?.nextStep)
+            json.member("withheld", self.app?.withheld?.name)
+            json.member("nextStep", self.app?.withheld?.nextStep)
             json.endObject()
         } else {
             json.member("app", nil as String?)

@@ -151,7 +151,7 @@ struct AccountScreen: Sendable {
                 withheld: access.withheld.map { line in
                     Self.line(
                         line, name: contents.view.products[line.id] ?? "not known",
-                        why: Self.withheld(line, contents.view.states[line.id]), environment, now)
+                        why: Words.withheld(contents.view.reason(withheld: line)), environment, now)
                 },
                 hasWithheld: !access.withheld.isEmpty,
                 balances: contents.balances.map { Self.balance($0, now) }, hasBalances: !contents.balances.isEmpty,
@@ -212,7 +212,7 @@ struct AccountScreen: Sendable {
             json.member("bundleId", line.bundleId)
             json.member("purchase", line.id)
             json.member("productId", contents.view.products[line.id])
-            json.member("reason", contents.view.reason(withheld: line))
+            json.member("reason", contents.view.reason(withheld: line).name)
             json.endObject()
         }
         json.endArray()
@@ -396,15 +396,5 @@ struct AccountScreen: Sendable {
             } ?? " without an end"
         let more = access.entitlements.count > 1 ? ", and \(access.entitlements.count - 1) more" : ""
         return "This account may use \(longest.name)\(until)\(more)."
-    }
-
-    private static func withheld(_ line: EntitlementStore.Line, _ state: SubscriptionState?) -> String {
-        guard let state else { return "no notification about it is known" }
-        guard state.givesAccess else { return Words.state(state) }
-        return switch line.because {
-        case .refused: "several accounts claim it, and the policy of the app gives it to none of them: choose one"
-        case .oldCopy: "the account sent an old copy, and another account is entitled to it"
-        default: "another account is entitled to it"
-        }
     }
 }

@@ -89,6 +89,20 @@ enum Words {
         }
     }
 
+    /// Why a purchase gives an account no access.
+    static func withheld(_ reason: WithheldReason) -> String {
+        switch reason {
+        case .state(let state): Self.state(state)
+        case .notFound: "no notification about it is known"
+        case .refused: "several accounts claim it, and the policy of the app gives it to none of them: choose one"
+        case .oldCopy: "the account sent an old copy, and another account is entitled to it"
+        case .otherAccount: "another account is entitled to it"
+        case .notClaimed: "the account sent an id alone, which claims nothing"
+        case .tooManyTransfers: "another account is entitled to it, and restores have moved it too often"
+        case .tooManyAccounts: "as many other accounts as may claim it have sent evidence that is as strong"
+        }
+    }
+
     /// Apple's status of a subscription, a number.
     static func status(_ status: Int) -> String {
         switch status {

@@ -41,7 +41,7 @@ struct EntitlementsCommand: Subcommand {
         let access = view.access
         let rows =
             access.entitlements.map { Row($0) }
-            + access.withheld.map { Row(withheld: $0, view.reason(withheld: $0), product: view.products[$0.id]) }
+            + access.withheld.map { Row(withheld: $0, view.reason(withheld: $0).name, product: view.products[$0.id]) }
         try output.list(
             rows, none: "No purchase and no grant names \(account.uuidString.lowercased()) in \(environment.rawValue).",
             in: context)

@@ -33,23 +33,6 @@ package struct AccountAccess: Sendable {
     /// Increases with every change of these purchases and grants.
     package let version: Int64
 
-    /// Why a purchase is withheld: its state; where it gives access, only not to this account, `otherAccount`, `oldCopy` or `refused`;
-    /// `notFound` where no notification about it is known.
-    /// - Parameters:
-    ///   - state: nil where the purchase is not stored.
-    ///   - because: the rule by which the account may not use it.
-    package static func reason(
-        withheld state: SubscriptionState?, because: PurchaseAccount.Reason? = nil
-    ) -> String {
-        guard let state else { return "notFound" }
-        guard state.givesAccess else { return state.rawValue }
-        return switch because {
-        case .oldCopy: "oldCopy"
-        case .refused: "refused"
-        default: "otherAccount"
-        }
-    }
-
     /// - Parameters:
     ///   - lines: the lines of this account, in the order of the statement.
     ///   - definitions: the definitions of its apps, and perhaps of others.
@@ -108,16 +91,6 @@ package struct AccountAccess: Sendable {
             } else {
                 joined.append(line)
             }
-        }
-    }
-}
-
-extension SubscriptionState {
-    /// Whether the purchase gives access to any account; an account without access then is not the entitled one.
-    package var givesAccess: Bool {
-        switch self {
-        case .active, .gracePeriod, .owned: true
-        default: false
         }
     }
 }

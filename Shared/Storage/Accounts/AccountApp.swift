@@ -58,13 +58,12 @@ extension AccountAppStore {
     package enum Outcome: Sendable {
         /// It is stored, and the account may use what the purchase of the app gives.
         case stored
-        /// It is stored, and the account may not use it, by this rule.
-        case withheld(PurchaseAccount.Reason)
-        /// It is stored, and stays with another account: restores have moved it too often.
-        case tooManyTransfers
-        /// It is an old copy, and another account has uploaded the app transaction.
-        case oldCopy
-        /// Other accounts, as many as may claim one Apple account, have evidence that is as strong.
-        case tooManyAccounts
+        /// The account may not use it.
+        case withheld(WithheldReason)
+
+        /// Nil where the account has what the purchase of the app gives.
+        package var withheld: WithheldReason? {
+            if case .withheld(let reason) = self { reason } else { nil }
+        }
     }
 }

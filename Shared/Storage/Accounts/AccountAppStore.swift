@@ -80,13 +80,13 @@ package struct AccountAppStore: Sendable {
         let isClaimed = claims.contains {
             $0.appAccountToken == made.appAccountToken && $0.evidence != .old
         }
-        if made.evidence == .old, others, !isClaimed { return .oldCopy }
+        if made.evidence == .old, others, !isClaimed { return .withheld(.oldCopy) }
         let known = inputs.accounts.first
         let decides = try isRestore && !Self.isDecided(by: request, scope, in: transaction)
         let transfer = decides ? known.flatMap { Self.transfer(made, $0, inputs) } : nil
         let isAdmitted =
             known?.admits(made, most: inputs.rule.mostAccounts, chosen: inputs.chosen) ?? true
-        if !isAdmitted, transfer?.outcome != .accepted { return .tooManyAccounts }
+        if !isAdmitted, transfer?.outcome != .accepted { return .withheld(.tooManyAccounts) }
         let written = try transaction.pipeline(
             [
                 Command(
@@ -102,7 +102,7 @@ package struct AccountAppStore: Sendable {
         }
         let own = decided.first { $0.key == made.key && $0.appAccountToken == made.appAccountToken }
         guard let own, !own.mayUse else { return .stored }
-        return transfer?.outcome == .tooMany ? .tooManyTransfers : .withheld(own.because)
+        return .withheld(transfer?.outcome == .tooMany ? .tooManyTransfers : WithheldReason(own.because))
     }
 
     /// True where the request has decided about an app transaction before; a request has one at most.

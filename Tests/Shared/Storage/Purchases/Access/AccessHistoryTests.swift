@@ -111,13 +111,10 @@ import Testing
                     of: Self.account, in: .production, lines: try EntitlementStore.lines(results[0]),
                     definitions: EntitlementDefinitions(), at: moment)
                 let states = try EntitlementStore.states(results[1], at: moment)
-                let reasons = access.withheld.map { AccountAccess.reason(withheld: states[$0.id]) }
-                #expect(!reasons.contains("otherAccount"), "\(moment.timeIntervalSince1970)")
+                let reasons = access.withheld.map { WithheldReason(states[$0.id], $0.because) }
+                #expect(!reasons.contains(.otherAccount), "\(moment.timeIntervalSince1970)")
                 #expect(access.entitlements.isEmpty == (moment.atMilliseconds == Self.day(30)))
             }
-            #expect(AccountAccess.reason(withheld: nil) == "notFound")
-            #expect(AccountAccess.reason(withheld: .active, because: .refused) == "refused")
-            #expect(AccountAccess.reason(withheld: .expired, because: .refused) == "expired")
         }
     }
 
