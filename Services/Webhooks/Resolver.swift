@@ -16,10 +16,10 @@ struct Unresolved: Error, CustomStringConvertible {
 
 /// The system's resolver, on threads where it may block.
 struct SystemResolver: Resolver {
-    /// Of its own, and more than cores: on the threads that the process shares, two names whose servers do not answer
-    /// would hold up all other endpoints. Of an endpoint that fails one request is under way.
-    private static let threads: NIOThreadPool = {
-        let threads = NIOThreadPool(numberOfThreads: 32)
+    /// Not those that the process shares, where two names whose servers do not answer would hold up all other endpoints; and as
+    /// many as there are places: a request that has one does not wait for lookups of others.
+    static let threads: NIOThreadPool = {
+        let threads = NIOThreadPool(numberOfThreads: Places.total)
         threads.start()
         return threads
     }()

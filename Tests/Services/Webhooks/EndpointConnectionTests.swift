@@ -61,6 +61,14 @@ struct LateResolver: Resolver {
         #expect(try await SystemResolver().addresses(of: "localhost").contains { $0.isLoopback })
     }
 
+    @Test(.hangLimit) func `A name is looked up while those of all other places are not answered`() async throws {
+        let release = DispatchSemaphore(value: 0)
+        let slow = Places.total - 1
+        for _ in 0..<slow { SystemResolver.threads.submit { _ in release.wait() } }
+        defer { for _ in 0..<slow { release.signal() } }
+        #expect(try await SystemResolver().addresses(of: "localhost").contains { $0.isLoopback })
+    }
+
     @Test func `The request goes to the checked address, with the name in Host`() async throws {
         try await HookReceiver.listening { receiver, port in
             let (outcome, _) = await Self.send("http://hooks.example.com:\(port)/a?b=c")
