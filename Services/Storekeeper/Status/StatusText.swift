@@ -57,7 +57,10 @@ struct StatusText: Sendable {
     private func stages(_ stages: [PipelineStatus.Stage]) -> [String] {
         TextTable(
             columns: ["stage", .number("lag"), .number("age")],
-            rows: stages.map { [$0.name, $0.waiting.grouped, $0.behindSeconds.map(Self.age) ?? "-"] }
+            rows: stages.map { stage in
+                let waiting = (stage.unreadPartitions.isEmpty ? "" : "at least ") + stage.waiting.grouped
+                return [stage.name, waiting, stage.behindSeconds.map(Self.age) ?? "-"]
+            }
         ).lines
     }
 

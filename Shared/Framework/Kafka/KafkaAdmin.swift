@@ -99,9 +99,11 @@ public actor KafkaAdmin {
     public func hasMembers(_ group: String) throws -> Bool? { try handle.hasMembers(group, timeout: patience) }
 
     /// The lag of a group in the topics, partition by partition, sorted. Topics that do not exist are left out.
-    public func lag(group: String, topics: [String]) throws -> [PartitionLag] {
-        let counts = try self.topics()
-        let partitions = Set(topics).flatMap { TopicPartition.all(of: $0, count: counts[$0] ?? 0) }.sorted()
+    /// - Parameter lost: brokers that cannot be asked. What they lead is left out: one question to them would take the answers of
+    ///   all others with it.
+    public func lag(group: String, topics: [String], without lost: Set<Int32> = []) throws -> [PartitionLag] {
+        let partitions = try handle.leaders(timeout: patience)
+            .filter { topics.contains($0.key.topic) && !lost.contains($0.value) }.keys.sorted()
         guard !partitions.isEmpty else { return [] }
         // A client with the group's name that never subscribes: it reads the positions without becoming a member.
         let asking = try ConsumerHandle(

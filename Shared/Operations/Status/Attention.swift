@@ -182,6 +182,10 @@ package struct Attention: Sendable {
                     ? "the lag of the stages is unknown: \(problem)"
                     : "Kafka is unavailable; the lag of the stages is unknown")
         }
+        sentences += (report.stages.value ?? []).filter { !$0.unreadPartitions.isEmpty }.map { stage in
+            "the lag of \(stage.name) leaves out partitions of \(stage.topic) whose leader does not answer here: "
+                + stage.unreadPartitions.map(String.init).joined(separator: ", ")
+        }
         let database = [
             ("ledger", report.ledger.problem), ("dead letters", report.rejected.problem),
             ("receivers", report.receivers.problem), ("recovery", report.recovery.problem),

@@ -19,6 +19,8 @@ package struct PipelineStatus: Sendable, Encodable {
         package var restartedAt: Date?
         /// Partitions with a stored offset that the topic does not have.
         package var orphanedPartitions: [Int32] = []
+        /// Partitions whose leader does not answer here; nothing of them is counted.
+        package var unreadPartitions: [Int32] = []
     }
 
     /// A broker of the Kafka cluster.

@@ -27,6 +27,13 @@ package enum Section<Value: Sendable & Encodable>: Sendable, Encodable {
         }
     }
 
+    package func map<Part>(_ body: (Value) -> Part) -> Section<Part> {
+        switch self {
+        case .read(let value): .read(body(value))
+        case .unreadable(let problem): .unreadable(problem)
+        }
+    }
+
     package var value: Value? {
         guard case .read(let value) = self else { return nil }
         return value

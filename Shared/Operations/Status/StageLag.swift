@@ -16,6 +16,23 @@ package struct StageLag: Sendable {
         package var service: ServiceKind
     }
 
+    /// The stages that could be read, and why the others could not, by name.
+    package struct Answer: Sendable, Encodable {
+        package var stages: [PipelineStatus.Stage] = []
+        package var unread: [String: String] = [:]
+    }
+
+    /// Each topic's number of partitions, and who can be asked.
+    private struct Cluster: Sendable {
+        /// Names the brokers that are reachable: a client that begins with another one waits a second.
+        var configuration: KafkaConfiguration
+        var topics: [String: Int]
+        /// Brokers, and -1, which Kafka names for a partition without a leader.
+        var lost: Set<Int32>
+        /// Of one request.
+        var patience: Duration
+    }
+
     package let configuration: KafkaConfiguration
     /// The positions of services that store them in the database. Kafka has a copy, which is ahead after a restore.
     package let positions: PositionStore
@@ -40,50 +57,86 @@ package struct StageLag: Sendable {
         }
     }
 
-    package func stages(now: Date) async throws -> [PipelineStatus.Stage] {
-        let topics = try await KafkaAdmin(configuration, patience: Self.patience, logger: .silent).topics()
-        if let reader = Self.readers.first(where: { topics[$0.topic] == nil }) {
+    /// - Throws: where no stage can be read.
+    package func answer(now: Date) async throws -> Answer {
+        let cluster = try await cluster()
+        if let reader = Self.readers.first(where: { cluster.topics[$0.topic] == nil }) {
             throw OperationError("the topic \(reader.topic) does not exist; run setup")
         }
-        return try await withThrowingTaskGroup(of: (Int, PipelineStatus.Stage?).self) { group in
+        let sections = await withTaskGroup(of: (Int, Section<PipelineStatus.Stage?>).self) { group in
             for (index, reader) in Self.readers.enumerated() {
-                group.addTask { (index, try await stage(reader, now: now)) }
+                group.addTask { (index, await Section { try await stage(reader, in: cluster, now: now) }) }
             }
-            return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.compactMap(\.1)
+            return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }
         }
+        var answer = Answer()
+        for (index, section) in sections {
+            switch section {
+            case .read(let stage): if let stage { answer.stages.append(stage) }
+            case .unreadable(let problem): answer.unread[Self.readers[index].name] = problem
+            }
+        }
+        if answer.unread.count == sections.count, let problem = sections.first?.1.problem {
+            throw OperationError(problem)
+        }
+        return answer
     }
 
-    private func stage(_ reader: Reader, now: Date) async throws -> PipelineStatus.Stage? {
+    private func cluster() async throws -> Cluster {
         let admin = try KafkaAdmin(configuration, patience: Self.patience, logger: .silent)
-        let lags = try await lags(reader, admin)
+        let topics = try await admin.topics()
+        let brokers = try await admin.brokers(within: max(.zero, deadline - .now) / 4)
+        let lost = brokers.filter { !$0.isReachable }.map(\.id)
+        var cluster = Cluster(
+            configuration: configuration, topics: topics, lost: Set(lost + [-1]), patience: Self.patience)
+        if !lost.isEmpty, lost.count < brokers.count {
+            cluster.configuration.bootstrapServers = brokers.filter(\.isReachable).map { "\($0.host):\($0.port)" }
+                .joined(separator: ",")
+            // A group whose coordinator is lost, too, is told of before the time for all of them is over.
+            cluster.patience = min(Self.patience, max(.zero, deadline - .now) / 2)
+        }
+        return cluster
+    }
+
+    private func stage(_ reader: Reader, in cluster: Cluster, now: Date) async throws -> PipelineStatus.Stage? {
+        let admin = try KafkaAdmin(cluster.configuration, patience: cluster.patience, logger: .silent)
+        let lags = try await lags(reader, admin, without: cluster.lost)
+        guard !lags.isEmpty else {
+            throw OperationError("no broker that leads a partition of \(reader.topic) is reachable from here")
+        }
+        let partitions = cluster.topics[reader.topic] ?? 0
+        let asked = Set(lags.map(\.partition.partition))
+        let unread = TopicPartition.all(of: reader.topic, count: partitions).map(\.partition).filter {
+            !asked.contains($0)
+        }
         // A service that a deployment may do without has no lag before it first ran.
         guard !reader.service.isOptional || lags.contains(where: { $0.committed != nil }) else { return nil }
-        let (oldest, ends) = try await oldest(lags.filter { $0.records > 0 })
+        let (oldest, ends) = try await oldest(lags.filter { $0.records > 0 }, in: cluster)
         let behind = oldest.map { max(0, now.timeIntervalSince($0)) }
         var isStalled = false
         let pause = min(Self.secondLook, deadline - .now - Self.reserve)
         if let behind, behind > Attention().lag, pause > .zero {
             try await Task.sleep(for: pause)
-            isStalled = try await self.lags(reader, admin).map(\.committed) == lags.map(\.committed)
+            isStalled =
+                try await self.lags(reader, admin, without: cluster.lost).map(\.committed) == lags.map(\.committed)
         }
         return PipelineStatus.Stage(
             name: reader.name, topic: reader.topic,
             waiting: lags.reduce(0) { $0 + $1.records(without: ends[$1.partition]) }, behindSeconds: behind,
-            isStalled: isStalled, settled: lags.reduce(0) { $0 + $1.settled },
+            isStalled: isStalled, settled: unread.isEmpty ? lags.reduce(0) { $0 + $1.settled } : nil,
             restartedAt: lags.compactMap { PositionEvidence(text: $0.metadata).restartedAt }.max(),
-            orphanedPartitions: await orphans(reader, admin, existing: lags.map(\.partition)))
+            orphanedPartitions: await orphans(reader, admin, existing: partitions), unreadPartitions: unread)
     }
 
     /// Partitions with a stored offset that the topic does not have; none where the database cannot be asked.
-    private func orphans(_ reader: Reader, _ admin: KafkaAdmin, existing: [TopicPartition]) async -> [Int32] {
+    private func orphans(_ reader: Reader, _ admin: KafkaAdmin, existing: Int) async -> [Int32] {
         guard reader.service.storesOffsets, let cluster = try? await admin.clusterId(),
             let stored = await answered({ [positions] in
                 try await positions.all(cluster: cluster, group: reader.group).filter { $0.topic == reader.topic }
                     .map(\.partition)
             })
         else { return [] }
-        let numbers = Set(existing.map(\.partition))
-        return stored.filter { !numbers.contains($0) }
+        return stored.filter { $0 >= existing }
     }
 
     /// The database's answer; nil where it is away, or gives none in a third of the time: what Kafka knows has to come
@@ -101,8 +154,8 @@ package struct StageLag: Sendable {
         var evidence: String?
     }
 
-    private func lags(_ reader: Reader, _ admin: KafkaAdmin) async throws -> [PartitionLag] {
-        var lags = try await admin.lag(group: reader.group, topics: [reader.topic])
+    private func lags(_ reader: Reader, _ admin: KafkaAdmin, without lost: Set<Int32>) async throws -> [PartitionLag] {
+        var lags = try await admin.lag(group: reader.group, topics: [reader.topic], without: lost)
         if reader.service.storesOffsets {
             // Where the database cannot be asked the screen says so elsewhere; Kafka's copy is better than nothing.
             let cluster = try await admin.clusterId()
@@ -125,13 +178,15 @@ package struct StageLag: Sendable {
 
     /// When the oldest unread record was written, nil where the broker does not return it in time; and where partitions have no
     /// record at their ends.
-    private func oldest(_ lags: [PartitionLag]) async throws -> (Date?, [TopicPartition: Range<Int64>]) {
+    private func oldest(
+        _ lags: [PartitionLag], in cluster: Cluster
+    ) async throws -> (Date?, [TopicPartition: Range<Int64>]) {
         guard !lags.isEmpty else { return (nil, [:]) }
         let consumer = try Consumer(
-            configuration.fetchingLittle, group: "\(ServiceName.storekeeper.group).status", logger: .silent)
+            cluster.configuration.fetchingLittle, group: "\(ServiceName.storekeeper.group).status", logger: .silent)
         let first = try await consumer.firstRecords(
             at: lags.map { TopicPartitionOffset($0.partition, offset: max($0.committed ?? $0.low, $0.low)) },
-            within: Self.patience)
+            within: cluster.patience)
         let ends = await consumer.emptyEnds
         await consumer.close(deadline: .seconds(1))
         return (first.values.compactMap(\.timestamp).min(), ends)

@@ -27,13 +27,13 @@ package struct StatusReader: Sendable {
     }
 
     package func report(at now: Date) async -> PipelineStatus {
-        async let stages = Section(within: limit) { [kafka, database, limit] in
+        async let lags = Section(within: limit) { [kafka, database, limit] in
             let connection = PostgresConnection(database, logger: .silent)
             // Not waited for: it comes behind a question that is not answered.
             defer { Task { await connection.close() } }
             return try await StageLag(
                 configuration: kafka, positions: PositionStore(connection), deadline: .now + limit
-            ).stages(now: now)
+            ).answer(now: now)
         }
         async let topics = Section(within: limit) { [kafka] in try await TopicProblems(configuration: kafka).sentences()
         }
@@ -60,7 +60,8 @@ package struct StatusReader: Sendable {
         async let clockDifference = read { try await ServerClock.difference($0, now: { Date() }) }
         async let isYoung = read { try await self.isYoung($0, now) }
         var report = PipelineStatus(
-            at: now, stages: await stages, ledger: await ledger, rejected: await rejected, receivers: await receivers,
+            at: now, stages: await lags.map(\.stages), ledger: await ledger, rejected: await rejected,
+            receivers: await receivers,
             recovery: await recovery, unpublished: await unpublished, blocked: await blocked)
         report.feedBlocker = await feedBlocker.value ?? nil
         report.version1 = await version1.value ?? []
@@ -80,6 +81,7 @@ package struct StatusReader: Sendable {
             "figures of revenue": await figures.problem, "database's clock": await clockDifference.problem,
             "topics": report.stages.problem == nil ? await topics.problem : nil,
         ].compactMapValues { $0 }
+        for (stage, problem) in await lags.value?.unread ?? [:] { report.unread["lag of \(stage)"] = problem }
         report.attention = Attention().sentences(on: report)
         report.hints = Attention().hints(on: report)
         return report

@@ -16,6 +16,10 @@ final class AdminHandle {
         try Metadata(of: client, topic: nil, timeout: timeout).partitionCounts()
     }
 
+    func leaders(timeout: Duration) throws -> [TopicPartition: Int32] {
+        try Metadata(of: client, topic: nil, timeout: timeout).leaders()
+    }
+
     func states(timeout: Duration) throws -> [String: TopicState] {
         try Metadata(of: client, topic: nil, timeout: timeout).states()
     }

@@ -32,6 +32,21 @@ final class Metadata {
         return counts
     }
 
+    /// The broker that leads each partition; negative where there is none now.
+    func leaders() throws -> [TopicPartition: Int32] {
+        let counts = try partitionCounts()
+        var leaders: [TopicPartition: Int32] = [:]
+        for index in 0..<Int(pointer.pointee.topic_cnt) {
+            let topic = pointer.pointee.topics[index]
+            let name = String(cString: topic.topic)
+            for place in 0..<(counts[name] ?? 0) {
+                let partition = topic.partitions[place]
+                leaders[TopicPartition(topic: name, partition: partition.id)] = partition.leader
+            }
+        }
+        return leaders
+    }
+
     /// The numbers of the available brokers.
     var brokers: Set<Int32> {
         Set((0..<Int(pointer.pointee.broker_cnt)).map { pointer.pointee.brokers[$0].id })

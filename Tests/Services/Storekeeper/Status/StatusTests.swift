@@ -3,6 +3,7 @@ import Development
 import Foundation
 import Kafka
 import Logging
+import Operations
 import Pipeline
 import Postgres
 import Records
@@ -165,6 +166,33 @@ struct StatusTests {
             #expect(
                 outcome.text.contains("! \(Topics.unique.name) does not exist: run setup"), "\(outcome.text)")
             #expect(!outcome.text.contains("Kafka is unavailable"), "\(outcome.text)")
+            withExtendedLifetime(broker) {}
+        }
+    }
+
+    @Test func `status tells the lag of partitions whose brokers answer, and names what the others have`() async throws
+    {
+        try await TestDatabase.use { database async throws in
+            let broker = try DevelopmentBroker(brokers: 3, topics: Topics.all.map { ($0.name, $0.partitions) })
+            for reader in StageLag.readers {
+                try broker.setCoordinator(ofGroup: reader.group, broker: reader.name == "deduplicator" ? 2 : 1)
+            }
+            for topic in Topics.all {
+                for partition in TopicPartition.all(of: topic.name, count: topic.partitions) {
+                    let isLost = topic.name == Topics.received.name && [3, 5].contains(partition.partition)
+                    try broker.setLeader(of: partition, broker: isLost ? 2 : 1)
+                }
+            }
+            try broker.takeDown(broker: 2)
+            let environment = database.environment.merging(broker.environment) { $1 }
+            let outcome = await CommandOutcome.of(Self.status, environment: environment)
+            #expect(outcome.text.contains("\n  verifier "), "\(outcome.text)")
+            #expect(
+                outcome.text.contains(
+                    "! the lag of verifier leaves out partitions of notifications.received whose leader does not answer here: 3, 5"
+                ), "\(outcome.text)")
+            #expect(outcome.text.contains("! the lag of deduplicator could not be looked at: "), "\(outcome.text)")
+            #expect(!outcome.text.contains("the lag of the stages is unknown"), "\(outcome.text)")
             withExtendedLifetime(broker) {}
         }
     }
