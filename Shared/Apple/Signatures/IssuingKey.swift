@@ -27,12 +27,4 @@ public struct IssuingKey: Sendable {
 
     /// PKCS#8 in PEM, unencrypted: store it readable by its owner only.
     public func pem() throws(OpenSSLFailure) -> String { try handle.pem() }
-
-    /// The same key for signing payloads; nil unless it is on P-256.
-    public var p256: P256PrivateKey? { handle.curve == "prime256v1" ? P256PrivateKey(handle: handle) : nil }
-
-    /// ECDSA over any digest, in DER; for tests with other curves.
-    public func derSignature(overDigest digest: [UInt8]) throws(OpenSSLFailure) -> [UInt8] {
-        try handle.derSignature(overDigest: digest)
-    }
 }

@@ -95,9 +95,6 @@ package struct RefundPolicy: Sendable, Equatable {
 }
 
 extension RefundPolicy.Conditions {
-    /// Whether the rule always decides where it is reached.
-    package var isEmpty: Bool { self == Self() }
-
     /// Whether all of them hold.
     package func hold(for subject: RefundSubject) -> Bool {
         func isAmong(_ values: Set<String>?, _ value: String?) -> Bool {

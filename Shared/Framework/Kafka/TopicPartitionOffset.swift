@@ -24,8 +24,6 @@ public struct TopicPartitionOffset: Sendable, Hashable, CustomStringConvertible 
 
     /// The earliest record that the partition still has. Valid in `Consumer.assign`.
     public static let beginning: Int64 = -2
-    /// Whatever is written from now on. Valid in `Consumer.assign`.
-    public static let end: Int64 = -1
     /// What the group committed to Kafka, else where `Consumer.OffsetReset` says. Valid in `Consumer.assign`, where it may
     /// wait for ever if the coordinator moves at that moment: ask `Consumer.committed` and give its answer instead.
     public static let committed: Int64 = -1000

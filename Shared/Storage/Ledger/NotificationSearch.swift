@@ -35,26 +35,6 @@ extension NotificationStore {
         ).map { row in try LedgerLine.read(row) }
     }
 
-    /// Number of notifications recorded within a time, and number of them whose payload retention has dropped.
-    public func count(
-        from: Date, to: Date, environment: StoreEnvironment?, bundleId: String?
-    ) async throws -> (all: Int, dropped: Int) {
-        let row = try await connection.execute(Self.countBetween, from, to, environment?.rawValue, bundleId)[0]
-        return (
-            Int(try row.value("count", as: Int64.self)), Int(try row.value("dropped", as: Int64.self))
-        )
-    }
-
-    /// The uuids recorded within a time, page by page in their order.
-    /// - Parameter uuid: the last one of the page before.
-    public func uuids(
-        from: Date, to: Date, environment: StoreEnvironment?, bundleId: String?, after uuid: UUID?, limit: Int
-    ) async throws -> [UUID] {
-        try await connection.execute(
-            Self.uuidsBetween, from, to, environment?.rawValue, bundleId, uuid ?? .zero, Int64(limit)
-        ).map { row in try row.value("notification_uuid") }
-    }
-
     /// The given uuids that the ledger holds.
     public func known(_ uuids: [UUID]) async throws -> Set<UUID> {
         guard !uuids.isEmpty else { return [] }
@@ -91,31 +71,4 @@ extension NotificationStore {
             from notification
             where notification_uuid = $1::uuid
             """)
-
-    static let countBetween = Statement(
-        "notification-count-between",
-        """
-        select count(*) as count, count(*) filter (where payload.notification_uuid is null) as dropped
-        from notification
-        left join notification_payload payload
-            on payload.notification_uuid = notification.notification_uuid
-            and payload.recorded_at = notification.recorded_at
-            and payload.recorded_at >= $1::timestamptz and payload.recorded_at < $2::timestamptz
-        where notification.recorded_at >= $1::timestamptz and notification.recorded_at < $2::timestamptz
-            and ($3::text is null or environment = $3::text::store_environment)
-            and ($4::text is null or bundle_id = $4::text)
-        """)
-
-    static let uuidsBetween = Statement(
-        "notification-uuids-between",
-        """
-        select notification_uuid
-        from notification
-        where recorded_at >= $1::timestamptz and recorded_at < $2::timestamptz
-            and ($3::text is null or environment = $3::text::store_environment)
-            and ($4::text is null or bundle_id = $4::text)
-            and notification_uuid > $5::uuid
-        order by notification_uuid
-        limit $6::bigint
-        """)
 }

@@ -8,7 +8,6 @@ import TestSupport
 /// Files of roots and apps in a directory of the test.
 final class TrustFiles: Sendable {
     private let root: TemporaryDirectory
-    var directory: URL { root.url }
     var apps: String { root.path("apps.json") }
 
     init() throws {

@@ -32,11 +32,6 @@ public final class RevocationRegister: Sendable {
         standings.withLock { $0[sha256] = nil }
     }
 
-    /// What is known about a certificate.
-    public func standing(ofCertificate sha256: [UInt8]) -> Standing {
-        standings.withLock { $0[sha256] } ?? .unknown
-    }
-
     /// Leaf and intermediate are checked; a root is revoked by removing it from the trust store.
     func rejection(of chain: ValidatedChain) -> VerificationFailure? {
         let (leaf, intermediate) = standings.withLock { standings in

@@ -41,7 +41,6 @@ final class SimulatorFixture: Sendable {
     var deliveryService: DeliveryService { appStore.deliveryService }
     var faults: FaultList { appStore.faults }
     var keys: KeyRing { appStore.keys }
-    var signer: NotificationSigner { appStore.signer }
     var now: Date { clock.now }
 
     func move(by seconds: TimeInterval) { clock.advance(by: seconds) }
