@@ -35,12 +35,6 @@ public struct NotificationStore: Sendable {
             .map { row in try LedgerLine.read(row) }
     }
 
-    /// The events of one purchase, in Apple's order, with the fields that outlive the payloads: for cancellations, price
-    /// consents and reasons of expiry.
-    public func events(of key: SubscriptionKey) async throws -> [PurchaseEvent] {
-        try await lines(of: key).compactMap(\.event)
-    }
-
     /// The payload as JSON text; nil where the ledger has no such notification, or retention has dropped its payload.
     public func decoded(_ uuid: UUID) async throws -> String? {
         try await connection.execute(Self.decoded, uuid).first?.value("decoded", as: JSONText.self).text

@@ -44,15 +44,13 @@ public enum StorageStatements {
             SharingStore.unchoose, SharingStore.contested,
             NotificationStore.page, NotificationStore.ofPurchase, NotificationStore.decoded, NotificationStore.original,
             NotificationStore.conflicts,
-            RejectedStore.insert, RejectedStore.newest, RejectedStore.counts,
-            RejectedStore.delete,
+            RejectedStore.insert, RejectedStore.newest, RejectedStore.delete,
             NotificationStore.search, NotificationStore.one,
             IncidentStore.newest, IncidentStore.beginning, IncidentStore.rejections, IncidentStore.receivers,
             IncidentStore.version1,
             OperatorActionStore.insert, OperatorActionStore.bySubject, OperatorActionStore.newest,
             OperatorActionStore.lock, OperatorActionStore.unfailed,
-            BlockingSession.all, OldestWriter.current, ServerClock.statement, StatusStore.totals, StatusStore.count,
-            StatusStore.kinds,
+            BlockingSession.all, OldestWriter.current, ServerClock.statement, StatusStore.count,
             StatusStore.latencies,
         ]
 

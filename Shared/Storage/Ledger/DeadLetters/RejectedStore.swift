@@ -107,13 +107,6 @@ public struct RejectedStore: Sendable {
         }
     }
 
-    /// Number of dead letters by stage and reason.
-    public func counts() async throws -> [(stage: String, reason: String, count: Int)] {
-        try await connection.execute(Self.counts).map { row in
-            (try row.value("stage"), try row.value("reason"), Int(try row.value("count", as: Int64.self)))
-        }
-    }
-
     /// Deletes rows of dead letters that were rejected before a time. Kafka keeps their bytes for the topic's retention.
     /// - Returns: number of rows.
     public func delete(rejectedBefore time: Date) async throws -> Int {
@@ -146,15 +139,6 @@ public struct RejectedStore: Sendable {
         from rejected
         order by rejected_at desc, kafka_offset desc
         limit $1::bigint
-        """)
-
-    static let counts = Statement(
-        "rejected-counts",
-        """
-        select stage, reason, count(*) as count
-        from rejected
-        group by stage, reason
-        order by count desc, stage, reason
         """)
 
     static let delete = Statement(

@@ -67,7 +67,7 @@ import Testing
                     reason: try #require(AccessPeriod.Reason(rawValue: period.reason)),
                     transactionId: period.transactionId, notificationUUID: period.notificationUUID)
             }
-            let events = try await NotificationStore(connection).events(of: key)
+            let events = try await NotificationStore(connection).lines(of: key).compactMap(\.event)
             ask(events)
         }
 
