@@ -36,7 +36,7 @@ struct EventGenerator: Sendable {
         let events: [(LifecycleEvent, Double)] = [(.revoke, 0.6), (.requestRefund, 0.3), (.refund, 0.15)]
         let roll = random.fraction()
         var sum = 0.0
-        for (event, share) in events where purchase.permits(event) {
+        for (event, share) in events where purchase.permits(event, at: purchase.now) {
             sum += share
             if roll < sum { return decide(event, in: purchase, within: purchase.timeScale.scaled(30 * 86_400)) }
         }
@@ -47,10 +47,10 @@ struct EventGenerator: Sendable {
     private mutating func nextOfRefundRequest(_ purchase: SimulatedPurchase) -> Decision? {
         guard let request = purchase.refundRequest else { return nil }
         let hours = purchase.now.timeIntervalSince(request.requestedAt) / purchase.timeScale.scaled(3600)
-        if purchase.permits(.repeatConsumptionRequest), hours < 12, random.chance(0.5) {
+        if purchase.permits(.repeatConsumptionRequest, at: purchase.now), hours < 12, random.chance(0.5) {
             return decide(.repeatConsumptionRequest, in: purchase, within: purchase.timeScale.scaled(4 * 3600))
         }
-        let isGranted = purchase.permits(.refund) && random.chance(0.5)
+        let isGranted = purchase.permits(.refund, at: purchase.now) && random.chance(0.5)
         return decide(
             isGranted ? .refund : .declineRefund, in: purchase, within: purchase.timeScale.scaled(24 * 3600))
     }
@@ -73,7 +73,7 @@ struct EventGenerator: Sendable {
             return decision
         }
         if paidEnd > purchase.now, random.chance(willRenew ? 0.35 : 0.45) {
-            let candidates = Self.whileActive.filter { purchase.permits($0.event) }
+            let candidates = Self.whileActive.filter { purchase.permits($0.event, at: purchase.now) }
             let room = paidEnd.timeIntervalSince(purchase.now) * 0.8
             return decide(random.element(of: candidates), in: purchase, within: room)
         }
@@ -115,7 +115,7 @@ struct EventGenerator: Sendable {
     }
 
     private mutating func nextInGrace(_ purchase: SimulatedPurchase, until end: Date) -> Decision? {
-        if purchase.permits(.revoke), random.chance(0.2) {
+        if purchase.permits(.revoke, at: purchase.now), random.chance(0.2) {
             return decide(.revoke, in: purchase, within: end.timeIntervalSince(purchase.now) * 0.5)
         }
         // In grace proper: before the end of the paid period there is nothing to recover.
@@ -138,10 +138,10 @@ struct EventGenerator: Sendable {
         let roll = random.fraction()
         if roll < 0.55 { return decide(.resubscribe, in: purchase, within: purchase.timeScale.scaled(90 * 86_400)) }
         // Only a paid transaction can be refunded, and only once.
-        if roll < 0.60, purchase.permits(.refund) {
+        if roll < 0.60, purchase.permits(.refund, at: purchase.now) {
             return decide(.refund, in: purchase, within: purchase.timeScale.scaled(30 * 86_400))
         }
-        if roll < 0.65, purchase.permits(.refundEarlierPeriod) {
+        if roll < 0.65, purchase.permits(.refundEarlierPeriod, at: purchase.now) {
             return decide(.refundEarlierPeriod, in: purchase, within: purchase.timeScale.scaled(30 * 86_400))
         }
         return nil
@@ -149,10 +149,10 @@ struct EventGenerator: Sendable {
 
     private mutating func nextAfterRefund(_ purchase: SimulatedPurchase) -> Decision? {
         let roll = random.fraction()
-        if roll < 0.25, purchase.permits(.reverseRefund) {
+        if roll < 0.25, purchase.permits(.reverseRefund, at: purchase.now) {
             return decide(.reverseRefund, in: purchase, within: purchase.timeScale.scaled(10 * 86_400))
         }
-        if roll < 0.7, purchase.permits(.resubscribe) {
+        if roll < 0.7, purchase.permits(.resubscribe, at: purchase.now) {
             return decide(.resubscribe, in: purchase, within: purchase.timeScale.scaled(60 * 86_400))
         }
         return nil

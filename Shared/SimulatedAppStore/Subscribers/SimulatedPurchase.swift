@@ -191,9 +191,9 @@ extension SimulatedPurchase {
     }
 
     /// Whether an event is permitted.
-    /// - Parameter date: not before the newest event; nil is at that moment.
-    func permits(_ event: LifecycleEvent, at date: Date? = nil) -> Bool {
-        let hasRenewedEarly = hasRenewedEarly(at: date ?? now)
+    /// - Parameter date: not before the newest event.
+    func permits(_ event: LifecycleEvent, at date: Date) -> Bool {
+        let hasRenewedEarly = hasRenewedEarly(at: date)
         let willRenew = renewal?.willRenew ?? false
         let isBuyer = customer.ownership == .purchased
         // Within a commitment only what follows it can be switched off, and a lower product waits until it ends.
