@@ -220,7 +220,7 @@ let tests: [Target] = [
         dependencies: [
             "Development", "AppStore", "Contracts", "Records", "Kafka", "Postgres", "Storage", "Subscriptions",
             "Signatures", "Threads",
-            logging,
+            logging, lifecycle,
         ],
         path: "Tests/Support/TestSupport", swiftSettings: strict),
     // What Apple's verifier must accept and reject; also the seeds of Tests/Fuzz.

@@ -6,7 +6,6 @@ import Foundation
 import Hummingbird
 import NIOCore
 import Postgres
-import ServiceLifecycle
 import Storage
 import StrictJSON
 import Synchronization
@@ -85,30 +84,26 @@ struct RunningAPI: Sendable {
                 connections: ConnectionTable(
                     limit: connections, patience: (.seconds(60), .seconds(60)), instant: { .now }),
                 service: service, certificate: certificate, logger: logger, onListening: { signal.yield($0) })
-            let group = ServiceGroup(
-                configuration: .init(services: [.init(service: server, serviceName: "api")], logger: logger))
-            async let run: Void = group.run()
-            var iterator = ports.makeAsyncIterator()
-            let port = try #require(await iterator.next())
             var options = HTTPClient.Configuration()
             // Many requests at once wait for one of its few connections, on a busy machine for longer than the 10 s of its default.
             options.timeout.connect = .minutes(10)
             let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: options)
-            try await keys.turn()
-            try await Self.decide(horizon, configuration)
             let outcome: Swift.Result<Result, any Error>
             do {
                 outcome = .success(
-                    try await body(
-                        RunningAPI(
-                            port: port, database: configuration, keys: keys, horizon: horizon, document: document,
-                            clock: clock, looks: looks, budgets: budgets,
-                            lane: uploads.lane, client: client)))
+                    try await whileRunning([server], logger: logger) {
+                        let port = try #require(await ports.first { _ in true })
+                        try await keys.turn()
+                        try await Self.decide(horizon, configuration)
+                        return try await body(
+                            RunningAPI(
+                                port: port, database: configuration, keys: keys, horizon: horizon, document: document,
+                                clock: clock, looks: looks, budgets: budgets,
+                                lane: uploads.lane, client: client))
+                    })
             } catch {
                 outcome = .failure(error)
             }
-            await group.triggerGracefulShutdown()
-            try await run
             try await client.shutdown()
             await database.close()
             return try outcome.get()

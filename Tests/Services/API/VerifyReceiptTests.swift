@@ -3,7 +3,6 @@ import Contracts
 import Foundation
 import Hummingbird
 import ServerAPI
-import ServiceLifecycle
 import StrictJSON
 import Synchronization
 import TestSupport
@@ -36,31 +35,15 @@ import Testing
         _ body: @escaping @Sendable (UploadFixture, AppleFixture, Server) async throws -> Void
     ) async throws {
         let server = Server(answers)
-        let (ports, bound) = AsyncStream<Int>.makeStream()
-        let application = Application(
-            responder: CallbackResponder<BasicRequestContext> { request, _ in try await server.answer(request) },
-            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { bound.yield($0.localAddress?.port ?? 0) })
-        let group = ServiceGroup(
-            configuration: .init(
-                services: [application], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
-        async let run: Void = group.run()
-        let port = try #require(await ports.first { _ in true })
-        let client = VerifyReceiptClient(baseURL: "http://127.0.0.1:\(port)", sharedSecret: "secret")
-        let outcome: Result<Void, any Error>
-        do {
+        let responder = CallbackResponder<BasicRequestContext> { request, _ in try await server.answer(request) }
+        try await responder.serving(logger: .quiet) { port in
+            let client = VerifyReceiptClient(baseURL: "http://127.0.0.1:\(port)", sharedSecret: "secret")
             try await AppleFixture.with { store, clients in
                 try await UploadFixture.with(apple: clients, verifyReceipt: client) { fixture in
                     try await body(fixture, store, server)
                 }
             }
-            outcome = .success(())
-        } catch {
-            outcome = .failure(error)
         }
-        await group.triggerGracefulShutdown()
-        try await run
-        try outcome.get()
     }
 
     private static func upload(_ fixture: UploadFixture) async throws -> RunningAPI.Answer {

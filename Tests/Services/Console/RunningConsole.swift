@@ -8,7 +8,6 @@ import NIOCore
 import Operations
 import Postgres
 import ServerAPI
-import ServiceLifecycle
 import Signatures
 import Storage
 import TestSupport
@@ -84,10 +83,6 @@ struct RunningConsole: Sendable {
             let server = ConsoleServer(
                 address: ListenAddress(host: "127.0.0.1", port: 0), responder: responder, logger: logger,
                 onListening: { signal.yield($0) })
-            let group = ServiceGroup(configuration: .init(services: [server], logger: logger))
-            async let run: Void = group.run()
-            var iterator = ports.makeAsyncIterator()
-            let port = try #require(await iterator.next())
             var options = HTTPClient.Configuration()
             options.redirectConfiguration = .disallow
             // As in the tests of the API: a request waits for a connection as long as a busy machine needs.
@@ -96,13 +91,14 @@ struct RunningConsole: Sendable {
             let outcome: Result<Value, any Error>
             do {
                 outcome = .success(
-                    try await body(
-                        RunningConsole(port: port, database: configuration, templates: templates, client: client)))
+                    try await whileRunning([server], logger: logger) {
+                        let port = try #require(await ports.first { _ in true })
+                        return try await body(
+                            RunningConsole(port: port, database: configuration, templates: templates, client: client))
+                    })
             } catch {
                 outcome = .failure(error)
             }
-            await group.triggerGracefulShutdown()
-            try await run
             try await client.shutdown()
             await pool.close()
             return try outcome.get()

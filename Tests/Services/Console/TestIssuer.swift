@@ -4,10 +4,10 @@ import Foundation
 import Hummingbird
 import NIOCore
 import OpenIDConnect
-import ServiceLifecycle
 import Signatures
 import StrictJSON
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Console
@@ -52,34 +52,26 @@ final class TestIssuer: Sendable {
         _ body: (TestIssuer, RunningConsole) async throws -> Void
     ) async throws {
         let issuer = TestIssuer(Behaviour(key: key, published: [("k1", key)]))
-        let (ports, bound) = AsyncStream<Int>.makeStream()
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let application = Application(
-            responder: CallbackResponder<BasicRequestContext> { request, _ in try await issuer.answer(request) },
-            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { bound.yield($0.localAddress?.port ?? 0) }, logger: logger)
-        let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
-        async let run: Void = group.run()
-        let port = try #require(await ports.first { _ in true })
-        issuer.port.withLock { $0 = port }
-        let provider = Provider(
-            issuer: issuer.address,
-            client: Client(
-                id: clientId, secret: secret, redirectURI: RunningConsole.origin + "/sign-in/callback",
-                scopes: "openid email"), now: { RunningConsole.now })
-        let settings = ProviderSettings(
-            provider: provider, nameClaim: nameClaim, roleClaim: roleClaim, roles: roles)
-        let outcome: Result<Void, any Error>
-        do {
-            outcome = .success(
-                try await RunningConsole.with(provider: settings) { console in try await body(issuer, console) })
-        } catch {
-            outcome = .failure(error)
+        let responder = CallbackResponder<BasicRequestContext> { request, _ in try await issuer.answer(request) }
+        try await responder.serving(logger: .quiet) { port in
+            issuer.port.withLock { $0 = port }
+            let provider = Provider(
+                issuer: issuer.address,
+                client: Client(
+                    id: clientId, secret: secret, redirectURI: RunningConsole.origin + "/sign-in/callback",
+                    scopes: "openid email"), now: { RunningConsole.now })
+            let settings = ProviderSettings(
+                provider: provider, nameClaim: nameClaim, roleClaim: roleClaim, roles: roles)
+            let outcome: Result<Void, any Error>
+            do {
+                outcome = .success(
+                    try await RunningConsole.with(provider: settings) { console in try await body(issuer, console) })
+            } catch {
+                outcome = .failure(error)
+            }
+            try await provider.shutdown()
+            try outcome.get()
         }
-        try await provider.shutdown()
-        await group.triggerGracefulShutdown()
-        try await run
-        try outcome.get()
     }
 
     /// A person signs in there: the code that the browser goes back with.

@@ -4,6 +4,7 @@ import Kafka
 import Pipeline
 import Storage
 import Subscriptions
+import TestSupport
 import Testing
 
 @testable import AppStore

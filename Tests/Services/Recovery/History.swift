@@ -5,7 +5,6 @@ import Foundation
 import Kafka
 import Postgres
 import Records
-import ServiceLifecycle
 import Signatures
 import Storage
 import Subscriptions
@@ -121,26 +120,6 @@ struct History {
     func recoveryWindow() async throws -> RecoveryWindow {
         try #require(try await RecoveryWindowStore(connection).window(window))
     }
-}
-
-/// Runs services as a process does, does what is asked, stops them in an orderly way; throws what they threw.
-func whileRunning<Value: Sendable>(
-    _ services: [any Service], _ body: @Sendable () async throws -> Value
-) async throws -> Value {
-    let group = ServiceGroup(
-        configuration: .init(services: services.map { .init(service: $0) }, logger: History.logger))
-    async let running: Void = group.run()
-    let value: Value
-    do {
-        value = try await body()
-    } catch {
-        await group.triggerGracefulShutdown()
-        try await running
-        throw error
-    }
-    await group.triggerGracefulShutdown()
-    try await running
-    return value
 }
 
 /// Asks again and again until it is so. Each question blocks: it asks the database or the broker.

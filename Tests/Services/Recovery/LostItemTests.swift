@@ -5,6 +5,7 @@ import Kafka
 import Pipeline
 import Records
 import Storage
+import TestSupport
 import Testing
 
 @testable import Recovery

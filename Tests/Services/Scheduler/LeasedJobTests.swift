@@ -64,12 +64,10 @@ import Testing
         try await TestDatabase.use { database async throws in
             let observer = TestDatabase.connection(database)
             let (turns, turned) = AsyncStream<Double?>.makeStream()
-            let group = Self.group(
-                Self.round(database, every: .seconds(3600)) { turned.yield(try await Self.lease(observer)?.seconds) })
-            async let running: Void = group.run()
-            let seconds = await turns.first { _ in true }
-            await group.triggerGracefulShutdown()
-            try await running
+            let round = Self.round(database, every: .seconds(3600)) {
+                turned.yield(try await Self.lease(observer)?.seconds)
+            }
+            let seconds = try await whileRunning([round]) { await turns.first { _ in true } }
             #expect(try #require(seconds ?? nil) <= 60)
         }
     }
@@ -92,11 +90,7 @@ import Testing
                     await Task.yield()
                 } while !hasLooked.withLock { $0 }
             }
-            let group = Self.group(round)
-            async let running: Void = group.run()
-            #expect(await turns.first { _ in true } == true)
-            await group.triggerGracefulShutdown()
-            try await running
+            #expect(try await whileRunning([round]) { await turns.first { _ in true } } == true)
         }
     }
 
@@ -126,19 +120,15 @@ import Testing
             struct Away: Error {}
             let (ends, end) = AsyncStream<Void>.makeStream()
             let attempts = Mutex(0)
-            let group = Self.group(
-                Self.round(database) {
-                    let attempt = attempts.withLock { count in
-                        count += 1
-                        return count
-                    }
-                    guard attempt >= 3 else { throw Away() }
-                    end.yield()
-                })
-            async let running: Void = group.run()
-            _ = await ends.first { _ in true }
-            await group.triggerGracefulShutdown()
-            try await running
+            let round = Self.round(database) {
+                let attempt = attempts.withLock { count in
+                    count += 1
+                    return count
+                }
+                guard attempt >= 3 else { throw Away() }
+                end.yield()
+            }
+            _ = try await whileRunning([round]) { await ends.first { _ in true } }
             #expect(attempts.withLock { $0 } >= 3)
         }
     }
@@ -167,11 +157,8 @@ import Testing
                 }
                 return Date().addingTimeInterval(reading <= 6 ? 3600 : 0)
             }
-            let group = Self.group(Self.round(database, clocks: clocks) { turned.yield(readings.withLock { $0 }) })
-            async let running: Void = group.run()
-            let first = await turns.first { _ in true }
-            await group.triggerGracefulShutdown()
-            try await running
+            let round = Self.round(database, clocks: clocks) { turned.yield(readings.withLock { $0 }) }
+            let first = try await whileRunning([round]) { await turns.first { _ in true } }
             #expect(try #require(first) > 6)
         }
     }

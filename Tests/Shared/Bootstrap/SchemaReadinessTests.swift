@@ -2,7 +2,6 @@ import Bootstrap
 import Foundation
 import Logging
 import Postgres
-import ServiceLifecycle
 import Storage
 import Synchronization
 import TestSupport
@@ -28,12 +27,9 @@ import Testing
             health: Health(instant: { .now }), tracer: Tracer(isOn: false, random: { 7 }),
             clock: ProcessClock(now: { Date(timeIntervalSince1970: 0) }, instant: { .now }), instance: "test",
             environment: [:])
-        let group = ServiceGroup(
-            configuration: .init(services: [.init(service: SchemaReadiness(context, service: "test"))], logger: logger))
-        async let run: Void = group.run()
-        try await body(context.health)
-        await group.triggerGracefulShutdown()
-        try await run
+        try await whileRunning([SchemaReadiness(context, service: "test")], logger: logger) {
+            try await body(context.health)
+        }
     }
 
     /// Ends with the test's time limit.

@@ -1,7 +1,7 @@
 import Hummingbird
 import ServiceLifecycle
 
-extension Router where Context == BasicRequestContext {
+extension HTTPResponder where Context == BasicRequestContext {
     /// Serves on a free port of 127.0.0.1 while the body runs, and completes the answers in progress then.
     ///
     /// Cancelling the caller cancels the body alone: NIO ends the process where a server is cancelled while it accepts a
@@ -13,7 +13,7 @@ extension Router where Context == BasicRequestContext {
     ) async throws -> Outcome {
         let (ports, found) = AsyncStream.makeStream(of: Int.self)
         let application = Application(
-            router: self, configuration: .init(address: .hostname("127.0.0.1", port: 0), serverName: nil),
+            responder: self, configuration: .init(address: .hostname("127.0.0.1", port: 0), serverName: nil),
             onServerRunning: { channel in found.yield(channel.localAddress?.port ?? 0) }, logger: logger)
         var configuration = ServiceGroupConfiguration(services: [application], logger: logger)
         // For answers that never end.
@@ -33,5 +33,14 @@ extension Router where Context == BasicRequestContext {
         let end = await server.result
         if port == nil, !Task.isCancelled { try end.get() }
         return try outcome.get()
+    }
+}
+
+extension Router where Context == BasicRequestContext {
+    /// Serves the routes, as a responder does.
+    public func serving<Outcome: Sendable>(
+        logger: Logger, _ body: (Int) async throws -> Outcome
+    ) async throws -> Outcome {
+        try await buildResponder().serving(logger: logger, body)
     }
 }

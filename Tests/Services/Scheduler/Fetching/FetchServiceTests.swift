@@ -1,5 +1,4 @@
 import Foundation
-import ServiceLifecycle
 import Storage
 import TestSupport
 import Testing
@@ -23,21 +22,18 @@ import Testing
                 holder: UUID(),
                 liveness: Health(instant: { .now }).livenessProbe("fetching", limit: .seconds(60)),
                 logger: SchedulerFixture.logger)
-            let group = ServiceGroup(
-                configuration: .init(services: [.init(service: fetching)], logger: SchedulerFixture.logger))
-            async let running: Void = group.run()
-            func begun() async throws -> [RecoveryWindow.Reason] {
-                try await RecoveryWindowStore(fixture.connection).windows().filter { $0.attempts > 0 }.map(\.reason)
+            try await whileRunning([fetching]) {
+                func begun() async throws -> [RecoveryWindow.Reason] {
+                    try await RecoveryWindowStore(fixture.connection).windows().filter { $0.attempts > 0 }.map(\.reason)
+                }
+                let deadline = ContinuousClock.now.advanced(by: .hangLimit)
+                while try await begun().count < 3, ContinuousClock.now < deadline {}
+                let check = try await fixture.open(reason: .failures)
+                let taken = try await ProcessTests.wait(for: check, fixture) { $0.attempts > 0 }
+                #expect(taken.attempts == 1)
+                #expect(Set(try await begun()) == [.manual, .sweep, .failures])
+                #expect(try await begun().count == 4, "two of an operator, one day, and the check")
             }
-            let deadline = ContinuousClock.now.advanced(by: .hangLimit)
-            while try await begun().count < 3, ContinuousClock.now < deadline {}
-            let check = try await fixture.open(reason: .failures)
-            let taken = try await ProcessTests.wait(for: check, fixture) { $0.attempts > 0 }
-            #expect(taken.attempts == 1)
-            #expect(Set(try await begun()) == [.manual, .sweep, .failures])
-            #expect(try await begun().count == 4, "two of an operator, one day, and the check")
-            await group.triggerGracefulShutdown()
-            try await running
         }
     }
 }

@@ -4,7 +4,6 @@ import Foundation
 import Kafka
 import Pipeline
 import Postgres
-import ServiceLifecycle
 import Storage
 import Synchronization
 import TestSupport
@@ -305,13 +304,10 @@ import Testing
                 holder: UUID(),
                 liveness: Health(instant: { .now }).livenessProbe("fetching", limit: .seconds(60)),
                 logger: SchedulerFixture.logger)
-            let group = ServiceGroup(
-                configuration: .init(services: [.init(service: fetching)], logger: SchedulerFixture.logger))
-            async let running: Void = group.run()
-            let deadline = ContinuousClock.now.advanced(by: .hangLimit)
-            while try await fixture.window(id)?.attempts == 0, ContinuousClock.now < deadline {}
-            await group.triggerGracefulShutdown()
-            try await running
+            try await whileRunning([fetching]) {
+                let deadline = ContinuousClock.now.advanced(by: .hangLimit)
+                while try await fixture.window(id)?.attempts == 0, ContinuousClock.now < deadline {}
+            }
             fixture.faults.clear()
             #expect(try await fixture.fetchAll(fixture.fetch()) == [.fetched])
         }

@@ -30,16 +30,13 @@ import Testing
             guard isWell else { throw Away() }
             return .seconds(7)
         }
-        let group = ServiceGroup(
-            configuration: .init(services: [.init(service: loop)], logger: .init(label: "test")))
-        async let running: Void = group.run()
         var seen: [Bool] = []
-        for await turn in turns {
-            seen.append(turn)
-            if seen.count == 4 { break }
+        try await whileRunning([loop]) {
+            for await turn in turns {
+                seen.append(turn)
+                if seen.count == 4 { break }
+            }
         }
-        await group.triggerGracefulShutdown()
-        try await running
         #expect(seen == [true, false, true, false])
         #expect(failures.withLock { $0 } == 1)
         #expect(clock.sleeps.first == .seconds(7))

@@ -3,7 +3,6 @@ import Foundation
 import Kafka
 import Logging
 import Records
-import ServiceLifecycle
 import Synchronization
 import TestSupport
 import Testing
@@ -315,19 +314,7 @@ private struct WorkerHarness {
     ) async throws -> Value where S.Input == Even.Text {
         let connection = try await WorkerConnection(context, stage: .verifier, reading: input.route, of: Topics.plan)
         let parts = connection.services(running: stage, settlement: settlement(connection))
-        let group = ServiceGroup(configuration: .init(services: parts.map { .init(service: $0) }, logger: logger))
-        async let running: Void = group.run()
-        let value: Value
-        do {
-            value = try await body()
-        } catch {
-            await group.triggerGracefulShutdown()
-            try await running
-            throw error
-        }
-        await group.triggerGracefulShutdown()
-        try await running
-        return value
+        return try await whileRunning(parts, logger: logger, body)
     }
 
     /// Reads a topic from its beginning until so many different values have arrived.

@@ -1,6 +1,5 @@
 import CoreMetrics
 import Foundation
-import ServiceLifecycle
 import TestSupport
 import Testing
 
@@ -24,13 +23,10 @@ import Testing
         let server = AdminServer(
             address: ListenAddress(host: "127.0.0.1", port: 0), health: health, registry: registry, logger: logger,
             onListening: { signal.yield($0) })
-        let group = ServiceGroup(configuration: .init(services: [server], logger: logger))
-        async let run: Void = group.run()
-        var iterator = ports.makeAsyncIterator()
-        let port = try #require(await iterator.next())
-        try await body(try #require(URL(string: "http://127.0.0.1:\(port)")))
-        await group.triggerGracefulShutdown()
-        try await run
+        try await whileRunning([server], logger: logger) {
+            let port = try #require(await ports.first { _ in true })
+            try await body(try #require(URL(string: "http://127.0.0.1:\(port)")))
+        }
     }
 
     private func get(_ url: URL) async throws -> (status: Int, type: String?, body: String) {

@@ -68,11 +68,7 @@ import Testing
         let collector = try await Collector()
         let tracer = Tracer(isOn: true, random: { 5 })
         try await collector.whileRunning { exporter in
-            let group = ServiceGroup(
-                configuration: .init(services: [exporter(tracer), Last(tracer: tracer)], logger: Collector.silent))
-            async let run: Void = group.run()
-            await group.triggerGracefulShutdown()
-            try await run
+            try await whileRunning([exporter(tracer), Last(tracer: tracer)]) {}
         }
         #expect(collector.requests.count == 1)
     }
@@ -112,32 +108,22 @@ private final class Collector: Sendable {
     var requests: [Received] { received.withLock { $0 } }
 
     func whileRunning(_ body: (@Sendable (Tracer) -> TraceExporter) async throws -> Void) async throws {
-        let (ports, signal) = AsyncStream.makeStream(of: Int.self)
-        let application = Application(
-            responder: CallbackResponder<BasicRequestContext> { [self] request, _ in
-                let body = try await request.body.collect(upTo: 10 << 20)
-                let entry = Received(
-                    path: request.uri.path, type: request.headers[.contentType],
-                    key: HTTPFields.Element.Name("x-key").flatMap { request.headers[$0] }, bytes: body.readableBytes)
-                received.withLock { $0.append(entry) }
-                return Response(status: status)
-            },
-            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { channel in
-                if let port = channel.localAddress?.port { signal.yield(port) }
-            }, logger: Self.silent)
-        let group = ServiceGroup(configuration: .init(services: [application], logger: Self.silent))
-        async let run: Void = group.run()
-        var iterator = ports.makeAsyncIterator()
-        let port = try #require(await iterator.next())
-        let endpoint = try #require(URL(string: "http://127.0.0.1:\(port)/v1/traces"))
-        try await body { tracer in
-            TraceExporter(
-                tracer: tracer, endpoint: endpoint, headers: [("x-key", "secret")],
-                resource: [("service.name", .text("test"))], logger: Self.silent)
+        let responder = CallbackResponder<BasicRequestContext> { [self] request, _ in
+            let body = try await request.body.collect(upTo: 10 << 20)
+            let entry = Received(
+                path: request.uri.path, type: request.headers[.contentType],
+                key: HTTPFields.Element.Name("x-key").flatMap { request.headers[$0] }, bytes: body.readableBytes)
+            received.withLock { $0.append(entry) }
+            return Response(status: status)
         }
-        try await client.shutdown()
-        await group.triggerGracefulShutdown()
-        try await run
+        try await responder.serving(logger: Self.silent) { port in
+            let endpoint = try #require(URL(string: "http://127.0.0.1:\(port)/v1/traces"))
+            try await body { tracer in
+                TraceExporter(
+                    tracer: tracer, endpoint: endpoint, headers: [("x-key", "secret")],
+                    resource: [("service.name", .text("test"))], logger: Self.silent)
+            }
+            try await client.shutdown()
+        }
     }
 }
