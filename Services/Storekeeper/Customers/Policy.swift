@@ -12,7 +12,7 @@ struct Policy: Subcommand {
         discussion: """
             Stored in the database, then applied to all purchases of the app in portions, with progress; after an \
             interruption state-updater applies the rest. Restores that were decided before stay as they are. With --dry-run \
-            nothing is set: it counts the purchases that would change their entitled account. A further account's upload does not \
+            nothing is set: it counts the purchases and app transactions that would change their entitled account. A further account's upload does not \
             claim an Apple account that as many as --most-accounts claim with evidence as strong; claims that are stored stay. Without \
             --most-accounts the number stays as it is.
 
@@ -45,7 +45,7 @@ struct Policy: Subcommand {
             """)
     var mostAccounts: Int?
 
-    @Flag(help: "Count the purchases whose entitled account would change; set nothing.")
+    @Flag(help: "Count what would change its entitled account; set nothing.")
     var dryRun = false
 
     func validate() throws {
@@ -70,6 +70,7 @@ struct Policy: Subcommand {
                     of: policy, mostAccounts: mostAccounts, for: app, in: environment)
                 answer.trial = Answer.Trial(
                     policy: policy.rawValue, moved: trial.moved.count, shared: trial.shared,
+                    movedAppTransactions: trial.movedApps.count, sharedAppTransactions: trial.sharedApps,
                     examples: trial.moved.prefix(5).map(\.originalTransactionId))
             } else if let policy {
                 let total = try await PolicyApplication(connection).count(
@@ -99,6 +100,8 @@ struct Policy: Subcommand {
             var policy: String
             var moved: Int
             var shared: Int
+            var movedAppTransactions: Int
+            var sharedAppTransactions: Int
             /// Some of the purchases that would change hands.
             var examples: [String]
         }
@@ -121,8 +124,9 @@ struct Policy: Subcommand {
             guard let trial else { return now }
             let examples = trial.examples.isEmpty ? "" : ", such as \(trial.examples.joined(separator: ", "))"
             return
-                "\(now); with \(trial.policy) \(trial.moved) of \(trial.shared) purchases on shared Apple accounts would "
-                + "change their entitled account\(examples)"
+                "\(now); with \(trial.policy) \(trial.moved) of \(trial.shared) purchases and \(trial.movedAppTransactions) of "
+                + "\(trial.sharedAppTransactions) app transactions on shared Apple accounts would change their entitled account"
+                + examples
         }
     }
 }

@@ -68,7 +68,8 @@ package struct AccountAppStore: Sendable {
             try AppTransactionUploads.locked([app.identity], of: app.appAccountToken, scope, in: transaction),
             adding: app.upload, in: app.environment)
         let customer = uploads.customer(of: app.identity)
-        let inputs = try Self.inputs(of: customer, in: uploads, scope, in: transaction)
+        let inputs =
+            try Self.inputs(of: [customer], in: uploads, scope, in: transaction)[customer] ?? OwnershipInputs()
         let claims = inputs.claims
         // Claims of one moment count in the order in which they came.
         let last = claims.map(\.since).max() ?? .distantPast
@@ -140,13 +141,15 @@ package struct AccountAppStore: Sendable {
         _ uploads: [AppTransactionUploads.Upload], _ app: CoverageStore.App, in transaction: PostgresTransaction
     ) throws -> [PurchaseAccount] {
         let uploads = AppTransactionUploads(uploads, in: app.environment)
-        return try uploads.all.flatMap { customer in
-            let decided = try inputs(of: customer, in: uploads, app, in: transaction).decided()
-            let entitled = decided.filter(\.mayUse).compactMap { UUID(uuidString: $0.appAccountToken) }
-            let identities = Set(uploads.uploads(of: customer).map(\.identity)).sorted()
-            _ = try transaction.execute(Self.entitle, app.environment.rawValue, app.bundleId, identities, entitled)
-            return decided
-        }
+        let inputs = try inputs(of: uploads.all, in: uploads, app, in: transaction)
+        let decided = uploads.all.map { customer in (customer, inputs[customer]?.decided() ?? []) }
+        _ = try transaction.pipeline(
+            decided.map { customer, accounts in
+                let entitled = accounts.filter(\.mayUse).compactMap { UUID(uuidString: $0.appAccountToken) }
+                let identities = Set(uploads.uploads(of: customer).map(\.identity)).sorted()
+                return Command(Self.entitle, app.environment.rawValue, app.bundleId, identities, entitled)
+            })
+        return decided.flatMap(\.1)
     }
 
     /// The app transactions that were uploaded for an account.
@@ -158,29 +161,35 @@ package struct AccountAppStore: Sendable {
         }
     }
 
-    private static func inputs(
-        of customer: String, in uploads: AppTransactionUploads, _ app: CoverageStore.App,
+    /// What decides about the customers of uploads, by customer.
+    static func inputs(
+        of customers: [String], in uploads: AppTransactionUploads, _ app: CoverageStore.App,
         in transaction: PostgresTransaction
-    ) throws -> OwnershipInputs {
-        let ofCustomer = uploads.uploads(of: customer)
-        let key = Self.key(of: customer, in: app.environment)
-        let keys = Set(ofCustomer.map(\.identity) + [customer]).map {
-            Self.key(of: $0, in: app.environment).originalTransactionId
+    ) throws -> [String: OwnershipInputs] {
+        func key(_ identity: String) -> SubscriptionKey { Self.key(of: identity, in: app.environment) }
+        let customerOf = customers.reduce(into: [SubscriptionKey: String]()) { customerOf, customer in
+            for identity in uploads.uploads(of: customer).map(\.identity) + [customer] {
+                customerOf[key(identity)] = customer
+            }
         }
         let read = try transaction.pipeline([
             SharingStore.command(policyOf: app),
             Command(SharingStore.chosen, app.environment.rawValue, app.bundleId),
-            TransferStore.command(movesOf: keys.sorted(), in: app),
+            TransferStore.command(movesOf: customerOf.keys.map(\.originalTransactionId).sorted(), in: app),
         ])
-        return OwnershipInputs(
-            rule: try SharingStore.rules(read[0])[app] ?? SharingStore.Rule(),
-            claims: ofCustomer.map { claim($0, of: customer, app) },
-            moves: try TransferStore.moves(read[2]).map { move in
-                PurchaseMove(
-                    key: key, to: move.to, movedAt: move.movedAt, isCounted: move.isCounted,
-                    isOfLapsed: move.isOfLapsed)
-            },
-            chosen: try Set(read[1].map { row in try row.value("app_account_token", as: String.self) }))
+        let rule = try SharingStore.rules(read[0])[app] ?? SharingStore.Rule()
+        let chosen = try Set(read[1].map { row in try row.value("app_account_token", as: String.self) })
+        let moves = Dictionary(grouping: try TransferStore.moves(read[2])) { customerOf[$0.key] }
+        return customers.reduce(into: [:]) { inputs, customer in
+            inputs[customer] = OwnershipInputs(
+                rule: rule, claims: uploads.uploads(of: customer).map { claim($0, of: customer, app) },
+                moves: (moves[customer] ?? []).map { move in
+                    PurchaseMove(
+                        key: key(customer), to: move.to, movedAt: move.movedAt, isCounted: move.isCounted,
+                        isOfLapsed: move.isOfLapsed)
+                },
+                chosen: chosen)
+        }
     }
 
     private static func claim(

@@ -21,6 +21,8 @@ struct AppTransactionUploads: Sendable {
         var recordedAt: Date
         var originalApplicationVersion: String
         var originalPurchaseDate: Date?
+        /// Whether the account may use what the purchase of the app gives, by the stored decision.
+        var isEntitled = false
 
         fileprivate var hasAppleId: Bool { !identity.hasPrefix(AccountAppStore.digestPrefix) }
 
@@ -30,39 +32,37 @@ struct AppTransactionUploads: Sendable {
         }
     }
 
-    let uploads: [Upload]
+    private let byCustomer: [String: [Upload]]
     /// Apple's ids of the customers of digests.
     private let customers: [String: String]
 
     /// - Parameters:
     ///   - uploads: all that have the identities that occur, or one that belongs to them.
-    ///   - upload: another one that is about to be stored; it decides who is one customer and is not among ``uploads``.
+    ///   - upload: another one that is about to be stored; it decides who is one customer and is not among those of the customer.
     init(_ uploads: [Upload], adding upload: Upload? = nil, in environment: StoreEnvironment) {
-        self.uploads = uploads
-        // Outside of Production all customers have version and date in common.
-        guard environment == .production else {
-            customers = [:]
-            return
-        }
         var found: [String: Set<String>] = [:]
-        for ofAccount in Dictionary(grouping: uploads + (upload.map { [$0] } ?? []), by: \.appAccountToken).values {
+        // Outside of Production all customers have version and date in common.
+        let joining = environment == .production ? uploads + (upload.map { [$0] } ?? []) : []
+        for ofAccount in Dictionary(grouping: joining, by: \.appAccountToken).values {
             for digest in ofAccount where !digest.hasAppleId {
                 for named in ofAccount where named.hasAppleId && named.isOfPurchase(of: digest) {
                     found[digest.identity, default: []].insert(named.identity)
                 }
             }
         }
-        customers = found.compactMapValues { $0.count == 1 ? $0.first : nil }
+        let customers = found.compactMapValues { $0.count == 1 ? $0.first : nil }
+        self.customers = customers
+        byCustomer = Dictionary(grouping: uploads) { customers[$0.identity] ?? $0.identity }
     }
 
     /// The identity of the customer of an app transaction.
     func customer(of identity: String) -> String { customers[identity] ?? identity }
 
     /// The customers of all uploads, sorted.
-    var all: [String] { Set(uploads.map { customer(of: $0.identity) }).sorted() }
+    var all: [String] { byCustomer.keys.sorted() }
 
     /// The uploads of a customer.
-    func uploads(of customer: String) -> [Upload] { uploads.filter { self.customer(of: $0.identity) == customer } }
+    func uploads(of customer: String) -> [Upload] { byCustomer[customer] ?? [] }
 
     // MARK: - Reading
 
@@ -94,11 +94,31 @@ struct AppTransactionUploads: Sendable {
                 evidence: ClaimEvidence(rawValue: try row.value("evidence")) ?? .old,
                 recordedAt: try row.value("recorded_at"),
                 originalApplicationVersion: try row.value("original_application_version"),
-                originalPurchaseDate: try row.optional("original_purchased_at"))
+                originalPurchaseDate: try row.optional("original_purchased_at"),
+                isEntitled: try row.value("is_entitled"))
         }
     }
 
-    static let statements = [reached]
+    /// Reads, without locks, the app transactions that several of the app's accounts have sent, and all that may be about the same customers.
+    static func contested(_ app: CoverageStore.App, in transaction: PostgresTransaction) throws -> Self {
+        let identities = try transaction.execute(contested, app.environment.rawValue, app.bundleId).map { row in
+            try row.value("identity", as: String.self)
+        }
+        return AppTransactionUploads(try read(identities, app, in: transaction), in: app.environment)
+    }
+
+    static let statements = [reached, contested]
+
+    /// The app transactions that several of the app's accounts have sent.
+    private static let contested = Statement(
+        "account-app-contested",
+        """
+        select identity
+        from account_app
+        where environment = $1::text::store_environment and bundle_id = $2::text
+        group by identity
+        having count(*) > 1
+        """)
 
     private static let reached = Statement(
         "account-app-uploads",
@@ -132,7 +152,7 @@ struct AppTransactionUploads: Sendable {
             where $1::text = 'Production'
         )
         select held.identity, held.app_account_token, held.evidence::text as evidence, held.recorded_at,
-            held.original_application_version, held.original_purchased_at
+            held.original_application_version, held.original_purchased_at, held.is_entitled
         from reached
         cross join lateral (
             select *

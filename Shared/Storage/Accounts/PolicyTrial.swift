@@ -8,10 +8,14 @@ public struct PolicyTrial: Sendable, Equatable {
     public var shared = 0
     /// The purchases that other accounts would have.
     public var moved: [SubscriptionKey] = []
+    /// Number of customers whose app transaction several of the app's accounts have sent.
+    public var sharedApps = 0
+    /// The customers of the app transactions that other accounts would have: Apple's id of each, or a digest where there is none.
+    public var movedApps: [String] = []
 }
 
 extension SharingStore {
-    /// Compares who has each purchase of an app now and under another policy.
+    /// Compares who has each purchase of an app, and each app transaction, now and under another policy.
     /// - Parameter mostAccounts: the number of the app's accounts that may claim one Apple account; nil keeps it as it is. The claims
     ///   that are stored stay.
     public func trial(
@@ -19,22 +23,37 @@ extension SharingStore {
     ) async throws -> PolicyTrial {
         let app = CoverageStore.App(environment, bundleId)
         return try await connection.transaction(isolation: .repeatableRead) { transaction in
+            func rule(_ present: Rule?) -> Rule {
+                Rule(
+                    policy: policy, mostAccounts: mostAccounts ?? present?.mostAccounts ?? SharingPolicy.mostAccounts)
+            }
+            var trial = PolicyTrial()
             let contested = try OwnershipStore.purchases(
                 transaction.execute(Self.contested, environment.rawValue, bundleId))
-            var trial = PolicyTrial(shared: contested.count)
-            guard !contested.isEmpty else { return trial }
-            let inputs = try OwnershipInputs.read(
-                transaction.pipeline(OwnershipInputs.commands(reading: contested))[...])[app]
-            func users(_ accounts: [PurchaseAccount]?) -> [SubscriptionKey: Set<String>] {
-                (accounts ?? []).reduce(into: [:]) { users, one in
-                    if one.mayUse { users[one.key, default: []].insert(one.appAccountToken) }
-                }
+            trial.shared = contested.count
+            if !contested.isEmpty {
+                let inputs = try OwnershipInputs.read(
+                    transaction.pipeline(OwnershipInputs.commands(reading: contested))[...])[app]
+                let (now, then) = (users(inputs?.held), users(inputs?.decided(by: rule(inputs?.rule))))
+                trial.moved = Set(now.keys).union(then.keys).filter { now[$0] != then[$0] }.sorted()
             }
-            let most = mostAccounts ?? inputs?.rule.mostAccounts ?? SharingPolicy.mostAccounts
-            let rule = Rule(policy: policy, mostAccounts: most)
-            let (now, then) = (users(inputs?.held), users(inputs?.decided(by: rule)))
-            trial.moved = Set(now.keys).union(then.keys).filter { now[$0] != then[$0] }.sorted()
+            let sent = try AppTransactionUploads.contested(app, in: transaction)
+            let shared = sent.all.filter { Set(sent.uploads(of: $0).map(\.appAccountToken)).count > 1 }
+            trial.sharedApps = shared.count
+            guard !shared.isEmpty else { return trial }
+            let inputs = try AccountAppStore.inputs(of: shared, in: sent, app, in: transaction)
+            trial.movedApps = shared.filter { customer in
+                let now = Set(sent.uploads(of: customer).filter(\.isEntitled).map(\.appAccountToken.lowercasedText))
+                let then = users(inputs[customer]?.decided(by: rule(inputs[customer]?.rule)))
+                return now != then.values.reduce(into: []) { $0.formUnion($1) }
+            }
             return trial
+        }
+    }
+
+    private func users(_ accounts: [PurchaseAccount]?) -> [SubscriptionKey: Set<String>] {
+        (accounts ?? []).reduce(into: [:]) { users, one in
+            if one.mayUse { users[one.key, default: []].insert(one.appAccountToken) }
         }
     }
 

@@ -99,8 +99,8 @@ import Testing
             #expect(try await Self.shared(environment).map(\.isEntitled) == [true, true])
             #expect(
                 await text(["allow", "--most-accounts", "1", "--dry-run"]) == """
-                    com.example.app Production: allow; with allow 2 of 2 purchases on shared Apple accounts would change their \
-                    entitled account, such as 0, 1
+                    com.example.app Production: allow; with allow 2 of 2 purchases and 0 of 0 app transactions on shared Apple \
+                    accounts would change their entitled account, such as 0, 1
                     """)
             #expect(
                 await text(["allow", "--most-accounts", "1"])
@@ -109,8 +109,8 @@ import Testing
             // A command that does not name the number keeps it.
             #expect(
                 await text(["allow", "--dry-run"]) == """
-                    com.example.app Production: allow, at most 1 account on one Apple account; with allow 0 of 2 purchases on shared \
-                    Apple accounts would change their entitled account
+                    com.example.app Production: allow, at most 1 account on one Apple account; with allow 0 of 2 purchases and 0 of 0 \
+                    app transactions on shared Apple accounts would change their entitled account
                     """)
             #expect(
                 await text(["allow"]) == "com.example.app Production: allow, at most 1 account on one Apple account")
@@ -129,10 +129,10 @@ import Testing
                 ["customers", "policy", "--app", Self.app, "refuse", "--dry-run"], environment: environment)
             #expect(
                 tried.text == """
-                    com.example.app Production: firstWins (the default); with refuse 2 of 2 purchases on shared Apple accounts \
-                    would change their entitled account, such as 0, 1
-                    com.example.app Sandbox: firstWins (the default); with refuse 0 of 0 purchases on shared Apple accounts \
-                    would change their entitled account
+                    com.example.app Production: firstWins (the default); with refuse 2 of 2 purchases and 0 of 0 app \
+                    transactions on shared Apple accounts would change their entitled account, such as 0, 1
+                    com.example.app Sandbox: firstWins (the default); with refuse 0 of 0 purchases and 0 of 0 app transactions \
+                    on shared Apple accounts would change their entitled account
                     """, "\(tried.errorOutput)")
             #expect(try await Self.shared(environment).map(\.isEntitled) == [true, false])
             let nothing = await CommandOutcome.of(
