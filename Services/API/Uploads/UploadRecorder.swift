@@ -46,18 +46,26 @@ struct UploadRecorder: Sendable {
             return made
         }
         let entries = upload.accepted.map(\.entry)
+        let performer = try request.performer(
+            reason: request.body?.root["assign"]?["reason"]?.string, at: upload.now)
+        let apps = account.map { Self.apps(of: upload, by: $0) } ?? []
         var keptApp: AccountAppStore.Outcome?
-        if let account {
-            keptApp = try await keepApps(upload, of: account, isRestore: isRestore, isDryRun: isDryRun, request)
+        var tried: AccountAppStore.Trial?
+        if isDryRun, !apps.isEmpty {
+            tried = try await database.withConnection { connection in
+                try await AccountAppStore(connection).trial(of: apps, isRestore: isRestore, by: request.transfers)
+            }
+            keptApp = tried?.outcome
+        } else {
+            keptApp = try await keep(apps, isRestore: isRestore, request, by: performer)
         }
         var preview = try await database.withConnection { connection in
             try await StatePreviewStore(connection).preview(
                 of: entries, in: app, account: account, claiming: claim, at: upload.now)
         }
+        if let tried { preview.given = tried.given }
         if let account, let claim, !isDryRun, !preview.claims.isEmpty || !preview.transfers.isEmpty {
             let (now, isAssigned) = (upload.now, upload.isAssigned)
-            let performer = try request.performer(
-                reason: request.body?.root["assign"]?["reason"]?.string, at: now)
             preview = try await database.withConnection { connection in
                 try await StatePreviewStore(connection).record(
                     entries, in: app, account: account, claiming: claim, at: now
@@ -126,32 +134,35 @@ struct UploadRecorder: Sendable {
         }
     }
 
-    /// What version of the app the account's customer first got. It is no purchase, so no state is made of it.
-    /// - Returns: what became of the last one; nil where there is none.
-    private func keepApps(
-        _ upload: Upload, of account: UUID, isRestore: Bool, isDryRun: Bool, _ request: APIRequest
-    ) async throws -> AccountAppStore.Outcome? {
-        var kept: AccountAppStore.Outcome?
-        let performer = try request.performer(
-            reason: request.body?.root["assign"]?["reason"]?.string, at: upload.now)
-        let scope = CoverageStore.App(upload.environment, upload.bundleId)
-        for part in upload.accepted {
+    /// The versions of the app that the account's customer first got.
+    private static func apps(of upload: Upload, by account: UUID) -> [AccountAppStore.AccountApp] {
+        upload.accepted.compactMap { part in
             guard let app = part.appTransaction, let version = app.originalApplicationVersion,
                 let evidence = part.evidence
-            else { continue }
+            else { return nil }
             // An empty id names no customer.
             let customer = app.appTransactionId.flatMap { $0.isEmpty ? nil : $0 }
-            let identity = customer ?? Self.digest(app, in: upload.environment, of: account)
-            let audit = Self.assignment(of: "app transaction \(identity)", to: account, by: performer, scope)
+            return AccountAppStore.AccountApp(
+                environment: upload.environment, bundleId: upload.bundleId, appAccountToken: account,
+                identity: customer ?? digest(app, in: upload.environment, of: account), evidence: evidence,
+                originalApplicationVersion: version, originalPurchaseDate: app.originalPurchaseDate,
+                preorderDate: app.preorderDate, recordedAt: upload.now)
+        }
+    }
+
+    /// Stores them. They are no purchases, so no state is made of them.
+    /// - Returns: what became of the last one; nil where there is none.
+    private func keep(
+        _ apps: [AccountAppStore.AccountApp], isRestore: Bool, _ request: APIRequest, by performer: Performer
+    ) async throws -> AccountAppStore.Outcome? {
+        var kept: AccountAppStore.Outcome?
+        for app in apps {
+            let audit = Self.assignment(
+                of: "app transaction \(app.identity)", to: app.appAccountToken, by: performer,
+                CoverageStore.App(app.environment, app.bundleId))
             kept = try await database.withConnection { connection in
                 try await AccountAppStore(connection).add(
-                    AccountAppStore.AccountApp(
-                        environment: upload.environment, bundleId: upload.bundleId, appAccountToken: account,
-                        identity: identity, evidence: evidence,
-                        originalApplicationVersion: version, originalPurchaseDate: app.originalPurchaseDate,
-                        preorderDate: app.preorderDate, recordedAt: upload.now),
-                    isRestore: isRestore, by: request.transfers, audit: evidence == .operator ? audit : nil,
-                    isDryRun: isDryRun)
+                    app, isRestore: isRestore, by: request.transfers, audit: app.evidence == .operator ? audit : nil)
             }
         }
         return kept

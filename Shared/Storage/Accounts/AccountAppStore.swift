@@ -18,7 +18,7 @@ package struct AccountAppStore: Sendable {
         SubscriptionKey(environment: environment, originalTransactionId: TransferStore.appPrefix + identity)
     }
 
-    private let connection: PostgresConnection
+    let connection: PostgresConnection
 
     /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
@@ -29,36 +29,26 @@ package struct AccountAppStore: Sendable {
     ///   - isRestore: whether the customer asked for it, which moves it where the policy of the app says so.
     ///   - request: what it has decided before is not decided again; nil where its client cannot repeat it.
     ///   - audit: the entry of the audit log, written where the account gets it newly, with more evidence or with a date that it lacked, or it moves.
-    ///   - isDryRun: nothing is stored.
     @discardableResult
     package func add(
-        _ app: AccountApp, isRestore: Bool, by request: TransferStore.Request? = nil, audit: OperatorAction? = nil,
-        isDryRun: Bool = false
+        _ app: AccountApp, isRestore: Bool, by request: TransferStore.Request? = nil, audit: OperatorAction? = nil
     ) async throws -> Outcome {
         // Apps send it again with each start: that needs no locks and writes nothing.
-        let held = try await connection.execute(
-            Self.held, app.environment.rawValue, app.bundleId, app.appAccountToken, app.identity, app.evidence.rawValue,
-            app.preorderDate)
-        if held.affected > 0 { return .stored }
+        if try await connection.pipeline([Self.command(held: app)])[0].affected > 0 { return .stored }
         return try await repeating {
-            do {
-                return try await connection.transaction { transaction in
-                    let outcome = try Self.add(app, isRestore: isRestore, by: request, audit: audit, in: transaction)
-                    if isDryRun { throw Trial(outcome: outcome) }
-                    return outcome
-                }
-            } catch let trial as Trial {
-                return trial.outcome
+            try await connection.transaction { transaction in
+                try Self.add(app, isRestore: isRestore, by: request, audit: audit, in: transaction)
             }
         }
     }
 
-    /// Thrown internally, to roll back.
-    private struct Trial: Error {
-        var outcome: Outcome
+    static func command(held app: AccountApp) -> Command {
+        Command(
+            held, app.environment.rawValue, app.bundleId, app.appAccountToken, app.identity, app.evidence.rawValue,
+            app.preorderDate)
     }
 
-    private static func add(
+    static func add(
         _ app: AccountApp, isRestore: Bool, by request: TransferStore.Request?, audit: OperatorAction?,
         in transaction: PostgresTransaction
     ) throws -> Outcome {

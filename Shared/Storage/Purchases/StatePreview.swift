@@ -36,8 +36,9 @@ public struct StatePreview: Sendable {
     /// Whether the account of the preview was erased: it gets no claims again.
     public let isAccountErased: Bool
 
-    /// What the account has beside purchases: by hand, or by the version of the app.
-    let given: [EntitlementStore.Line]
+    /// What the account has beside purchases, as it is stored: by hand, or by the version of the app. A dry run of an
+    /// app transaction puts here what it would give.
+    package var given: [EntitlementStore.Line]
 
     private let bundleId: String
     private let accounts: [AppleAccount]

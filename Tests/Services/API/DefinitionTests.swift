@@ -164,13 +164,14 @@ struct DefinitionTests {
                 }
             }
             let (first, second, third) = (UUID(), UUID(), UUID())
-            _ = try await upload("7.2", "70001", of: first, isDryRun: true)
+            let tried = try await upload("7.2", "70001", of: first, isDryRun: true)
             #expect(Self.names(try await fixture.entitlements(of: first)).isEmpty)
             let answer = try await upload("7.2", "70001", of: first)
-            #expect(Self.names(answer) == ["pro"])
+            #expect(Self.names(answer) == ["pro"] && tried.access == answer.access, "a dry run shows the same")
             let given = try await fixture.entitlements(of: first)
             #expect(Self.names(given) == ["pro"] && given.access == answer.access)
             #expect(given.access.contains(#""reason":"originalApplicationVersion""#))
+            #expect(Self.names(try await upload("7.2", "70001", of: second, isDryRun: true)).isEmpty)
             #expect(Self.names(try await upload("7.2", "70001", of: second)).isEmpty)
             #expect(Self.names(try await upload("8.0", "70002", of: third)).isEmpty)
             let connection = TestDatabase.connection(fixture.api.database)
