@@ -10,7 +10,8 @@ struct Status: Subcommand {
         discussion: """
             Answers in this order: is Apple being answered (receivers, the instances of ingest), is the state up to date \
             (the lag of each stage, a service with its consumer group; the newest notification; what is published), is anything missing \
-            (Apple's history, dead letters), and what to do. A section that cannot be read within --timeout shows the reason.
+            (Apple's history, dead letters), and what to do. Each section is shown once it and those before it are known; \
+            one that cannot be read within --timeout shows the reason.
 
             Exit codes: 0 healthy, also with hints; 2 needs attention: \(Attention.summary); 78 invalid configuration. \
             With --watch: 0 when stopped.
@@ -45,8 +46,7 @@ struct Status: Subcommand {
             database: try database.configuration(for: "status", in: context),
             kafka: try kafka.configuration(in: context), sample: last, limit: timeout.duration)
         guard watch else {
-            let report = await reader.report(at: context.now())
-            try show(report, in: context)
+            let report = try await once(reader, in: context)
             if !report.attention.isEmpty { throw Exit.attention.code }
             return
         }
@@ -65,6 +65,22 @@ struct Status: Subcommand {
                 }
             }
         } catch is Interrupted {}
+    }
+
+    /// Shows each section once it and those before it are known: one that is not readable may take all its time.
+    private func once(_ reader: StatusReader, in context: CommandContext) async throws -> PipelineStatus {
+        guard !output.json else {
+            let report = await reader.report(at: context.now())
+            try output.print(json: report, in: context)
+            return report
+        }
+        func show(_ lines: [String]) { StatusText.coloured(lines, in: context.style).forEach(context.print) }
+        let now = context.now()
+        show([StatusText.title(at: now)])
+        let report = await reader.report(at: now) { part, report in show(StatusText(report: report).lines(of: part)) }
+        let text = StatusText(report: report)
+        show(text.advice + ["", text.verdict])
+        return report
     }
 
     private func show(_ report: PipelineStatus, in context: CommandContext) throws {

@@ -6,28 +6,49 @@ import Operations
 struct StatusText: Sendable {
     let report: PipelineStatus
 
-    var lines: [String] {
-        let headline =
-            switch report.attention.count {
-            case 0: "healthy"
-            case 1: "1 problem"
-            case let count: "\(count) problems"
+    static func title(at moment: Date) -> String { "Storekeeper at \(moment.text)" }
+
+    /// What it all comes to.
+    var verdict: String {
+        let title = Self.title(at: report.at)
+        return switch report.attention.count {
+        case 0: "\(title): healthy"
+        case 1: "\(title): 1 problem"
+        case let count: "\(title): \(count) problems"
+        }
+    }
+
+    /// The verdict, the sections and what to do.
+    var lines: [String] { [verdict] + PipelineStatus.Part.allCases.flatMap(lines) + advice }
+
+    /// A section, below its question where it is the first answer to it.
+    func lines(of part: PipelineStatus.Part) -> [String] {
+        let lines =
+            switch part {
+            case .receivers:
+                ["", "Is Apple being answered?"] + section("receivers of the last hour", report.receivers, receivers)
+            case .brokers: section("Kafka brokers", report.brokers, brokers)
+            case .stages: ["", "Is the state up to date?"] + section("pipeline", report.stages, stages)
+            case .ledger: section("ledger", report.ledger, ledger)
+            case .unpublished:
+                section("subscriptions.changed", report.unpublished) {
+                    [$0.count == 0 ? "everything is published" : "\($0.count.grouped) changes to be published"]
+                }
+            case .blocked:
+                section("locks", report.blocked) { blocked in
+                    blocked.isEmpty
+                        ? ["no statement waits for one"] : blocked.map { "\($0.application): \($0.by)" }
+                }
+            case .recovery:
+                ["", "Is anything missing?"] + section("recovery", report.recovery) { $0.lines(at: report.at) }
+            case .rejected: section("dead letters of the last 24 hours", report.rejected, rejected)
             }
-        var lines = ["Storekeeper at \(report.at.text): \(headline)"]
-        lines += ["", "Is Apple being answered?"] + section("receivers of the last hour", report.receivers, receivers)
-        lines += section("Kafka brokers", report.brokers, brokers)
-        lines += ["", "Is the state up to date?"] + section("pipeline", report.stages, stages)
-        lines += section("ledger", report.ledger, ledger)
-        lines += section("subscriptions.changed", report.unpublished) {
-            [$0.count == 0 ? "everything is published" : "\($0.count.grouped) changes to be published"]
-        }
-        lines += section("locks", report.blocked) { blocked in
-            blocked.isEmpty ? ["no statement waits for one"] : blocked.map { "\($0.application): \($0.by)" }
-        }
-        lines += ["", "Is anything missing?"] + section("recovery", report.recovery) { $0.lines(at: report.at) }
-        lines += section("dead letters of the last 24 hours", report.rejected, rejected)
-        lines += ["", "What should I do?"]
-        lines += report.attention.map { "! \($0)" } + report.hints.map { "- \($0)" }
+        return lines.map(\.escaped)
+    }
+
+    /// What to do, which follows from all sections.
+    var advice: [String] {
+        var lines = ["", "What should I do?"] + report.attention.map { "! \($0)" } + report.hints.map { "- \($0)" }
         if report.attention.isEmpty, report.hints.isEmpty { lines.append("  nothing") }
         return lines.map(\.escaped)
     }
@@ -103,10 +124,13 @@ struct StatusText: Sendable {
 }
 
 extension StatusText {
-    /// The lines with their meaning as colours: the headline, what is wrong, the questions.
+    /// The lines with their meaning as colours: the verdict, what is wrong, the questions.
     static func coloured(_ lines: [String], in style: TerminalStyle) -> [String] {
-        lines.enumerated().map { index, line in
-            if index == 0 { return style.text(line, line.hasSuffix(": healthy") ? .good : .bad) }
+        lines.map { line in
+            if line.hasPrefix("Storekeeper at ") {
+                if line.hasSuffix(": healthy") { return style.text(line, .good) }
+                return style.text(line, line.hasSuffix("problem") || line.hasSuffix("problems") ? .bad : .heading)
+            }
             if line.hasPrefix("! ") || line.hasPrefix("  unavailable: ") { return style.text(line, .bad) }
             if line.hasPrefix("- ") { return style.text(line, .warning) }
             return line.hasSuffix("?") ? style.text(line, .heading) : line

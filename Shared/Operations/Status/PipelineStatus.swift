@@ -185,6 +185,11 @@ package struct PipelineStatus: Sendable, Encodable {
         }
     }
 
+    /// A section of the screen, in the order of an operator's questions.
+    package enum Part: Sendable, CaseIterable {
+        case receivers, brokers, stages, ledger, unpublished, blocked, recovery, rejected
+    }
+
     package var at: Date
     package var stages: Section<[Stage]>
     package var ledger: Section<Ledger>

@@ -26,7 +26,10 @@ package struct StatusReader: Sendable {
         self.limit = limit
     }
 
-    package func report(at now: Date) async -> PipelineStatus {
+    /// - Parameter known: told of each part once it and those before it are in the report.
+    package func report(
+        at now: Date, known: (PipelineStatus.Part, PipelineStatus) -> Void = { _, _ in }
+    ) async -> PipelineStatus {
         async let lags = Section(within: limit) { [kafka, database, limit] in
             let connection = PostgresConnection(database, logger: .silent)
             // Not waited for: it comes behind a question that is not answered.
@@ -59,10 +62,24 @@ package struct StatusReader: Sendable {
         async let figures = read { try await self.figures($0) }
         async let clockDifference = read { try await ServerClock.difference($0, now: { Date() }) }
         async let isYoung = read { try await self.isYoung($0, now) }
+        let unread = "not read yet"
         var report = PipelineStatus(
-            at: now, stages: await lags.map(\.stages), ledger: await ledger, rejected: await rejected,
-            receivers: await receivers,
-            recovery: await recovery, unpublished: await unpublished, blocked: await blocked)
+            at: now, stages: .unreadable(unread), ledger: .unreadable(unread), rejected: .unreadable(unread),
+            receivers: .unreadable(unread), recovery: .unreadable(unread))
+        report.isYoung = await isYoung.value ?? false
+        for part in PipelineStatus.Part.allCases {
+            switch part {
+            case .receivers: report.receivers = await receivers
+            case .brokers: report.brokers = await brokers
+            case .stages: report.stages = await lags.map(\.stages)
+            case .ledger: report.ledger = await ledger
+            case .unpublished: report.unpublished = await unpublished
+            case .blocked: report.blocked = await blocked
+            case .recovery: report.recovery = await recovery
+            case .rejected: report.rejected = await rejected
+            }
+            known(part, report)
+        }
         report.feedBlocker = await feedBlocker.value ?? nil
         report.version1 = await version1.value ?? []
         report.unknownDurations = await unknownDurations.value ?? []
@@ -71,9 +88,7 @@ package struct StatusReader: Sendable {
         report.refunds = await refunds.value ?? []
         report.figures = await figures.value
         report.clockDifference = await clockDifference.value
-        report.isYoung = await isYoung.value ?? false
         report.topicProblems = await topics.value ?? []
-        report.brokers = await brokers
         report.unread = [
             "event feed": await feedBlocker.problem, "notifications of version 1": await version1.problem,
             "durations of products": await unknownDurations.problem, "restores": await rejectedTransfers.problem,

@@ -105,6 +105,25 @@ struct StatusTests {
         }
     }
 
+    @Test func `status shows a section while a later one is not read yet`() async throws {
+        try await TestDatabase.use { database async throws in
+            let holder = TestDatabase.connection(database)
+            let broker = try DevelopmentBroker(routes: Topics.all)
+            let environment = database.environment.merging(broker.environment) { $1 }
+            let (shown, showing) = AsyncStream<Void>.makeStream()
+            try await holder.run(unsafeScript: "begin; lock table rejected in access exclusive mode")
+            async let outcome = CommandOutcome.of(
+                Self.status, environment: environment, now: Date(),
+                printing: { if $0.contains("receivers of the last hour") { showing.yield() } })
+            for await _ in shown { break }
+            // Behind the first section: where it came with the last one, that one has waited for the lock in vain.
+            try await holder.run(unsafeScript: "rollback")
+            let text = await outcome.text
+            #expect(text.contains("dead letters of the last 24 hours\n  none"), "\(text)")
+            withExtendedLifetime(broker) {}
+        }
+    }
+
     @Test func `status names the transaction that has written and not ended, for which the feed of events waits`()
         async throws
     {

@@ -17,10 +17,11 @@ struct CommandOutcome: Sendable {
     static let now = Date(timeIntervalSince1970: 1_760_000_000)
 
     /// Parses and runs as main does.
+    /// - Parameter printing: told of each line of standard output.
     static func of(
         _ arguments: [String], environment: [String: String] = [:], now: Date = Self.now,
         unmoved: @escaping @Sendable () -> Date = { Date() },
-        confirm: (@Sendable (String) async -> Bool)? = nil
+        confirm: (@Sendable (String) async -> Bool)? = nil, printing: @escaping @Sendable (String) -> Void = { _ in }
     ) async -> CommandOutcome {
         let output = Mutex<[String]>([])
         let complaints = Mutex<[String]>([])
@@ -35,7 +36,11 @@ struct CommandOutcome: Sendable {
             running = type(of: verb)
             var context = CommandContext(
                 now: { now }, seed: { 1 }, id: { UUID() }, executable: nil, environment: environment,
-                user: "olga", print: { line in output.withLock { $0.append(line) } },
+                user: "olga",
+                print: { line in
+                    output.withLock { $0.append(line) }
+                    printing(line)
+                },
                 warn: { line in complaints.withLock { $0.append(line) } }, confirm: confirm)
             context.unmoved = unmoved
             try await verb.run(in: context)
