@@ -1,7 +1,7 @@
 import Contracts
 import Foundation
 import Postgres
-import Storage
+@testable import Storage
 import Subscriptions
 import TestSupport
 import Testing
