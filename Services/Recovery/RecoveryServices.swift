@@ -27,8 +27,8 @@ struct RecoveryServices {
     /// All services, in the order of their dependencies.
     /// - Parameter api: nil postpones customer requests.
     func all(api: AppleAPI?) async throws -> [any Service] {
-        let ready = SchemaReadiness(context, service: "recovery")
-        let first: [any Service] = (api.map { [$0] } ?? []) + [ready, producerService, retentionJob()]
+        let ready = SchemaReadiness(context, service: "recovery", apple: api?.time)
+        let first: [any Service] = (api.map { [$0] } ?? []) + [ready, producerService, retentionJob(api?.time)]
         return first + (try await requests(api)) + (try await deadLetters()) + (try await pages())
     }
 
@@ -39,12 +39,13 @@ struct RecoveryServices {
 
     private var tracing: PublishTracing { PublishTracing(tracer: context.tracer, now: context.clock.now) }
 
-    private func retentionJob() -> RetentionJob {
+    private func retentionJob(_ apple: AppleTime?) -> RetentionJob {
         let database = database()
         return RetentionJob(
             attempts: SendAttemptStore(database), answers: RecoveryAnswerStore(database),
             rejected: RejectedStore(database), items: RecoveryItemStore(database), leases: LeaseStore(database),
-            clocks: ClockCheck(connection: database, now: context.clock.unmoved),
+            clocks: ClockCheck(
+                connection: database, now: context.clock.unmoved, apple: { apple?.difference(from: $0) }),
             ages: RetentionJob.Ages(
                 attempts: context.settings.attemptsAge, answers: context.settings.answersAge,
                 deadLetters: context.settings.deadLettersAge),

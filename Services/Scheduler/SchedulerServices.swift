@@ -49,8 +49,8 @@ struct SchedulerServices {
         let listening = listener.services(
             running: ReadHeartbeats(),
             settlement: StoreHeartbeats(heartbeats: HeartbeatStore(connect()), connection: listener))
-        return [SchemaReadiness(context, service: "scheduler"), apple, producerService] + listening + [fetching()]
-            + leasedJobs()
+        return [SchemaReadiness(context, service: "scheduler", apple: apple.time), apple, producerService]
+            + listening + [fetching()] + leasedJobs()
     }
 
     /// Each kind of work has its own connection, so that none waits for another.
@@ -88,19 +88,21 @@ struct SchedulerServices {
         let leasing = connect()
         let leases = LeaseStore(leasing)
         let clocks = ClockCheck(connection: leasing, now: context.clock.unmoved)
+        let strict = ClockCheck(
+            connection: leasing, now: context.clock.unmoved, apple: { [apple] in apple.time.difference(from: $0) })
         func jobInParts(
-            _ name: String, every interval: Duration, byEach: Bool = false,
+            _ name: String, every interval: Duration, byEach: Bool = false, deletes: Bool = false,
             _ turn: @escaping @Sendable () async throws -> LeasedJob.Result
         ) -> LeasedJob {
             LeasedJob(
-                name, every: interval, leases: byEach ? nil : leases, clocks: byEach ? nil : clocks, holder: holder,
-                health: context.health, logger: context.logger, turn: turn)
+                name, every: interval, leases: byEach ? nil : leases, clocks: byEach ? nil : deletes ? strict : clocks,
+                holder: holder, health: context.health, logger: context.logger, turn: turn)
         }
         func job(
-            _ name: String, every interval: Duration, byEach: Bool = false,
+            _ name: String, every interval: Duration, byEach: Bool = false, deletes: Bool = false,
             _ turn: @escaping @Sendable () async throws -> Void
         ) -> LeasedJob {
-            jobInParts(name, every: interval, byEach: byEach) {
+            jobInParts(name, every: interval, byEach: byEach, deletes: deletes) {
                 try await turn()
                 return .complete
             }
@@ -154,7 +156,7 @@ struct SchedulerServices {
                     daysAgo: { 1 + Int(random() * 363) }, logger: context.logger
                 ).turn()
             },
-            job("retention", every: .seconds(3600), retentionJob.turn),
+            job("retention", every: .seconds(3600), deletes: true, retentionJob.turn),
         ]
         if settings.canaryInterval > .zero {
             let watch = CanaryJob(

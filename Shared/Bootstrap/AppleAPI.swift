@@ -10,6 +10,8 @@ import struct Foundation.URL
 package struct AppleAPI: Service {
     /// The clients, by app and environment.
     package let clients: APIClients
+    /// What their answers tell of Apple's clock.
+    package let time: AppleTime
     private let transport: APITransport
     private let keys: APIKeysWatcher
     private let watcher: TrustWatcher
@@ -37,12 +39,15 @@ package struct AppleAPI: Service {
         }
         guard problems.isEmpty else { throw ConfigurationProblems(problems) }
         transport = APITransport(userAgent: "Storekeeper/\(BuildInformation.version)")
+        let time = AppleTime(elapsed: clock.elapsed)
+        self.time = time
         self.watcher = watcher
         self.keys = APIKeysWatcher(path: keys, apps: trusted.apps, first: file)
         clients = APIClients(
             apps: trusted.apps, keys: file, verifier: verifier, transport: transport, clock: clock, baseURL: url,
             limits: limits
         ) { attempt in
+            if let date = attempt.serverDate { time.answered(date, after: attempt.duration) }
             Metric.apiRequests.counter(
                 attempt.bundleId, attempt.environment.rawValue, attempt.endpoint.rawValue, attempt.result
             ).increment()

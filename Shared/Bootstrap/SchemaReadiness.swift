@@ -1,5 +1,6 @@
 import Chassis
 import Postgres
+import ServerAPI
 import Storage
 
 /// Makes a service ready once the database is reachable and has this release's schema: a release that cannot work must
@@ -12,15 +13,19 @@ package struct SchemaReadiness: Service {
     private let pooler: PoolerCheck
     private let schemaIsCurrent: ReadinessCheck
     private let clock: ProcessClock
+    private let apple: AppleTime?
     private let logger: Logger
 
-    /// - Parameter service: the executable's name.
-    package init(_ context: ServiceContext<some DatabaseVariables>, service: String) {
+    /// - Parameters:
+    ///   - service: the executable's name.
+    ///   - apple: of a service that asks Apple.
+    package init(_ context: ServiceContext<some DatabaseVariables>, service: String, apple: AppleTime? = nil) {
         let database = context.settings.postgres(for: service)
         connection = PostgresConnection(database, logger: context.logger)
         pooler = PoolerCheck(database, logger: context.logger)
         schemaIsCurrent = context.health.readinessCheck("database", waitingFor: "the first connection")
         clock = context.clock
+        self.apple = apple
         logger = context.logger
     }
 
@@ -59,17 +64,25 @@ package struct SchemaReadiness: Service {
     }
 
     private func compareClocks() async {
-        var last: String?
+        var told: Set<String> = []
+        func tell(_ difference: Double, of other: String) {
+            guard let sentence = ServerClock.sentence(difference, of: other) else {
+                told.remove(other)
+                return
+            }
+            guard told.insert(other).inserted else { return }
+            logger.warning(
+                "Clocks differ: \(sentence); dates are wrong by as much until both follow a time service (NTP)")
+        }
         while !Task.isCancelled {
             // A database that is away is reported by the parts that need it.
             if let difference = try? await ServerClock.difference(connection, now: clock.now) {
                 Metric.clockDifference.gauge().record(difference)
-                let sentence = ServerClock.sentence(difference)
-                if let sentence, last == nil {
-                    logger.warning(
-                        "Clocks differ: \(sentence); dates are wrong by as much until both follow a time service (NTP)")
-                }
-                last = sentence
+                tell(difference, of: "the database's")
+            }
+            if let difference = apple?.difference(from: clock.unmoved()) {
+                Metric.appleClockDifference.gauge().record(difference)
+                tell(difference, of: "Apple's")
             }
             await connection.close()
             try? await Task.sleep(for: .seconds(60))

@@ -314,6 +314,10 @@ extension Metric {
     public static let clockDifference = gauge(
         "storekeeper_clock_difference_seconds",
         "By how much the database's clock is ahead of the service's; negative where it is behind.")
+    /// Of `scheduler` and `recovery`, once a minute, as of Apple's last answer within a day.
+    public static let appleClockDifference = gauge(
+        "storekeeper_apple_clock_difference_seconds",
+        "By how much Apple's clock is ahead of the service's; negative where it is behind.")
     /// The answer of `/readyz`, so that an instance that runs and gets no work is seen.
     public static let ready = gauge(
         "storekeeper_ready", "1 while the process is ready for work, as in /readyz; else 0.")
@@ -336,6 +340,6 @@ extension Metric {
         recoveryRequestsPostponed, notificationsMissing, incompleteDays, coverageAge, recoveryWindows, historyFetched,
         canaries, canaryTime, overdue, refundAnswers, refundsUnanswered, refundOldestWaiting, insightAge,
         insightDifferences, insightCheckAge, schedulerRetries, spans,
-        clockDifference, ready, buildInformation,
+        clockDifference, appleClockDifference, ready, buildInformation,
     ]
 }

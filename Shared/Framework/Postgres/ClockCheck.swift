@@ -9,30 +9,44 @@ import struct Foundation.TimeInterval
 package struct ClockCheck: Sendable {
     private let connection: PostgresConnection
     private let now: @Sendable () -> Date
+    private let apple: @Sendable (Date) -> TimeInterval?
 
     /// Shorter than what plans allow for: checks of failed deliveries overlap by 15 minutes. Seconds.
     private static let limit: TimeInterval = 300
 
-    /// - Parameter now: this machine's clock, which no simulator moves.
-    package init(connection: PostgresConnection, now: @escaping @Sendable () -> Date) {
+    /// - Parameters:
+    ///   - now: this machine's clock, which no simulator moves.
+    ///   - apple: seconds by which Apple's clock is ahead of a time, as far as is known: the database may be on the same machine. Only
+    ///     for what deletes. What asks Apple must go on, or a difference that is over would not be noticed.
+    package init(
+        connection: PostgresConnection, now: @escaping @Sendable () -> Date,
+        apple: @escaping @Sendable (Date) -> TimeInterval? = { _ in nil }
+    ) {
         self.connection = connection
         self.now = now
+        self.apple = apple
     }
 
     /// - Throws: `ClockIsAhead`, and the error of a database that cannot be asked.
     package func run() async throws {
-        let difference = try await ServerClock.difference(connection, now: now)
-        guard difference >= -Self.limit else { throw ClockIsAhead(seconds: Int(-difference.rounded())) }
+        try Self.check(try await ServerClock.difference(connection, now: now), from: "the database's")
+        try Self.check(apple(now()) ?? 0, from: "Apple's")
+    }
+
+    private static func check(_ difference: TimeInterval, from other: String) throws {
+        guard difference >= -limit else { throw ClockIsAhead(seconds: Int(-difference.rounded()), other: other) }
     }
 }
 
-/// This machine's clock is wrong, or the database's.
+/// This machine's clock is wrong, or the other one.
 package struct ClockIsAhead: Error, CustomStringConvertible {
     /// By how much it is ahead.
     package let seconds: Int
+    /// `the database's` or `Apple's`.
+    package let other: String
 
     package var description: String {
-        "this machine's clock is \(seconds) s ahead of the database's; the job waits, because it would plan or delete too early: "
-            + "let both machines follow a time service (NTP)"
+        "this machine's clock is \(seconds) s ahead of \(other); the job waits, because it would plan or delete too early: "
+            + "let all machines follow a time service (NTP)"
     }
 }

@@ -26,9 +26,12 @@ public enum ServerClock {
     }
 
     /// `the database's clock is 600 s ahead of this machine's`; nil within the tolerance.
-    public static func sentence(_ difference: TimeInterval) -> String? {
+    public static func sentence(_ difference: TimeInterval) -> String? { sentence(difference, of: "the database's") }
+
+    /// The same about another clock, such as `Apple's`.
+    public static func sentence(_ difference: TimeInterval, of other: String) -> String? {
         guard abs(difference) > tolerance else { return nil }
         return
-            "the database's clock is \(Int(abs(difference).rounded())) s \(difference > 0 ? "ahead of" : "behind") this machine's"
+            "\(other) clock is \(Int(abs(difference).rounded())) s \(difference > 0 ? "ahead of" : "behind") this machine's"
     }
 }

@@ -1,5 +1,7 @@
 import AppStore
 
+import struct Foundation.Date
+
 /// One attempt of one call, for logs and metrics: nothing in it is secret.
 public struct APIAttempt: Sendable, Hashable {
     /// Bundle identifier of the app.
@@ -18,4 +20,6 @@ public struct APIAttempt: Sendable, Hashable {
     public let waited: Duration
     /// From sending to the last byte.
     public let duration: Duration
+    /// Apple's time in the answer, in whole seconds; nil without one.
+    public let serverDate: Date?
 }

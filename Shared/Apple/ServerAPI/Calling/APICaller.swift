@@ -1,4 +1,5 @@
 import AppStore
+
 import struct Foundation.Date
 
 /// Brings one call to its end: limits, token, attempts, deadline.
@@ -53,11 +54,11 @@ struct APICaller: Sendable {
         _ number: Int, of endpoint: APIEndpoint, _ outcome: APIOutcome, _ meaning: AnswerMeaning, waited: Duration,
         since sent: Duration
     ) -> APIAttempt {
-        let status: Int? =
+        let (status, serverDate): (Int?, Date?) =
             switch outcome {
-            case .answered(let answer): answer.status
-            case .oversized(let status, _): status
-            case .unanswered: nil
+            case .answered(let answer): (answer.status, answer.serverDate)
+            case .oversized(let status, _): (status, nil)
+            case .unanswered: (nil, nil)
             }
         let result =
             switch meaning {
@@ -69,6 +70,6 @@ struct APICaller: Sendable {
             }
         return APIAttempt(
             bundleId: bundleId, environment: environment, endpoint: endpoint, number: number, status: status,
-            result: result, waited: waited, duration: clock.elapsed() - sent)
+            result: result, waited: waited, duration: clock.elapsed() - sent, serverDate: serverDate)
     }
 }
