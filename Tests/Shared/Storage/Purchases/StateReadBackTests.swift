@@ -1,10 +1,11 @@
 import Contracts
 import Foundation
 import Postgres
-@testable import Storage
 import Subscriptions
 import TestSupport
 import Testing
+
+@testable import Storage
 
 /// The state read back equals the state in memory.
 @Suite(.serialized) struct StateReadBackTests {
