@@ -22,7 +22,7 @@ extension FigureStore {
         """
         select environment::text as environment, original_transaction_id, changed_by::text as changed_by
         from insight_change
-        order by environment, original_transaction_id, changed_by
+        order by insight_change.environment, insight_change.original_transaction_id, insight_change.changed_by
         limit $1::bigint
         """)
 
