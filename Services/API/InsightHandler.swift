@@ -31,7 +31,7 @@ struct InsightHandler: Sendable {
             json.member("asOf", report.asOf?.milliseconds)
             if let conversion = report.conversion { Self.write(conversion, of: report, to: &json) }
             json.beginArray("data")
-            // Of thousands of rows of one time, whose texts take longer than the rest of a row.
+            // Thousands of rows share one time span, and formatting it takes longer than the rest of a row.
             var span: (days: Range<Date>, from: String, to: String)?
             for row in report.rows {
                 if span?.days != row.days {

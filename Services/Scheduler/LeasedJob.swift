@@ -25,7 +25,7 @@ struct LeasedJob: Service {
     var clock: any Clock<Duration> = ContinuousClock()
     let turn: @Sendable () async throws -> Result
 
-    /// How much of its work a run did.
+    /// The share of its work that a run did.
     enum Result: Sendable {
         /// The next run begins without a pause.
         case partial

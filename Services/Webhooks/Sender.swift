@@ -16,7 +16,7 @@ actor Sender: Service {
     static let idle: Duration = .milliseconds(500)
     /// The number of times that arrived notifications are taken before anything else is sent: after an outage they may be many.
     private static let arrivalsInTurn = 10
-    /// How long a delivery that was leased ahead may wait for its place, in seconds; then it is given back. Short, because it says what
+    /// Seconds that a delivery which was leased ahead may wait for its place; then it is given back. Short, because it says what
     /// was stored when it was leased: an account that is erased meanwhile must not be named later.
     static let aheadSeconds = 0.1
 
@@ -37,7 +37,7 @@ actor Sender: Service {
     private var places: Places
     private var finished: [WebhookAttempt] = []
     private var empty: [WebhookQueueStore.Claim] = []
-    /// What is leased and waits for a place, the oldest first.
+    /// Leased deliveries that wait for a place, the oldest first.
     private var ahead: [(claim: WebhookQueueStore.Claim, delivery: WebhookQueueStore.Delivery, at: Date)] = []
     /// Requests that have ended since the last look for more.
     private var ended = 0
@@ -290,7 +290,7 @@ actor Sender: Service {
         return begun
     }
 
-    /// Whether its endpoint still gets it: an operator or its answers may have stopped it since the lease.
+    /// True where its endpoint still gets it: an operator or its answers may have stopped it since the lease.
     private func mayBeSent(_ claim: WebhookQueueStore.Claim, at moment: Date) -> Bool {
         guard let entry = known[claim.place.endpoint], entry.endpoint.state == .active,
             !entry.health.isPaused(at: moment)

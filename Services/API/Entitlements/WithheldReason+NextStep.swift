@@ -1,7 +1,7 @@
 import Subscriptions
 
 extension WithheldReason {
-    /// What the app or its customer can do; nil where nothing but a purchase helps.
+    /// A step for the app or its customer; nil where nothing but a purchase helps.
     var nextStep: String? {
         switch self {
         case .state, .notFound: nil

@@ -9,7 +9,7 @@ struct FigureJob: Sendable {
     /// Purchases that are taken at once.
     var limit = 5_000
 
-    /// How often a turn takes purchases, so that the first computation of all of them is many turns, between which the lease and the liveness
+    /// The number of times that a turn takes purchases, so that the first computation of all of them is many turns, between which the lease and the liveness
     /// probe see that the job works.
     static let steps = 10
 

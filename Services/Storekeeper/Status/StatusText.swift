@@ -8,7 +8,7 @@ struct StatusText: Sendable {
 
     static func title(at moment: Date) -> String { "Storekeeper at \(moment.text)" }
 
-    /// What it all comes to.
+    /// The number of problems.
     var verdict: String {
         let title = Self.title(at: report.at)
         return switch report.attention.count {
@@ -46,7 +46,7 @@ struct StatusText: Sendable {
         return lines.map(\.escaped)
     }
 
-    /// What to do, which follows from all sections.
+    /// The sentences of what to do, which follow from all sections.
     var advice: [String] {
         var lines = ["", "What should I do?"] + report.attention.map { "! \($0)" } + report.hints.map { "- \($0)" }
         if report.attention.isEmpty, report.hints.isEmpty { lines.append("  nothing") }
