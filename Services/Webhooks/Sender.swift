@@ -244,7 +244,7 @@ actor Sender: Service {
         for id in tests where taken.contains(id) { test(id) }
         for id in notices where taken.contains(id) { notify(id) }
         open += probes.filter { taken.contains($0) }.map { ($0, true) }
-        // As many ahead as became free while the last ones were leased: of receivers that answer slowly none waits long.
+        // The number leased ahead is that of the places that became free while the last ones were leased, so none waits long for slow receivers.
         let offers = places.offers(to: open, of: active, ahead: ended)
         ended = 0
         let claims = try await queue.claim(offers, probes: Set(probes), lease: UUID(), at: moment)
@@ -404,7 +404,7 @@ actor Sender: Service {
         if attempt.outcome.fault == nil {
             _ = sendAhead()
         } else {
-            // What it gets next is decided when this is stored.
+            // Its next delivery is decided when this is stored.
             giveBack { $0 == attempt.endpoint }
         }
         wake()

@@ -10,7 +10,7 @@ import struct Foundation.URL
 package struct AppleAPI: Service {
     /// The clients, by app and environment.
     package let clients: APIClients
-    /// What their answers tell of Apple's clock.
+    /// Apple's clock, as their answers tell it.
     package let time: AppleTime
     private let transport: APITransport
     private let keys: APIKeysWatcher

@@ -78,7 +78,7 @@ package struct Places: Sendable {
     /// The places beyond the first two of each endpoint, which any of them may earn.
     private func mostFurther(of known: Int) -> Int { max(0, total - Self.first * known) }
 
-    /// Whether a request to an endpoint may begin: what was leased ahead keeps the rules by which places are offered.
+    /// True where a request to an endpoint may begin: what was leased ahead keeps the rules by which places are offered.
     /// - Parameter known: how many endpoints there are.
     package func hasRoom(for endpoint: UUID, of known: Int) -> Bool {
         let share = shares[endpoint] ?? Share()

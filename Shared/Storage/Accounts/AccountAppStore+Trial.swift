@@ -3,9 +3,9 @@ import Postgres
 extension AccountAppStore {
     /// The result of uploads that are not stored.
     package struct Trial: Sendable, Error {
-        /// Of the last one.
+        /// The outcome of the last one.
         package var outcome: Outcome
-        /// What the account would have beside purchases.
+        /// The entitlements that the account would have beside purchases.
         package var given: [EntitlementStore.Line]
     }
 

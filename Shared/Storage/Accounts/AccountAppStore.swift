@@ -151,7 +151,7 @@ package struct AccountAppStore: Sendable {
         }
     }
 
-    /// What decides about the customers of uploads, by customer.
+    /// The facts that decide about the customers of uploads, by customer.
     static func inputs(
         of customers: [String], in uploads: AppTransactionUploads, _ app: CoverageStore.App,
         in transaction: PostgresTransaction

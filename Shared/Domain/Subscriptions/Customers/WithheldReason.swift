@@ -69,7 +69,7 @@ package enum WithheldReason: Sendable, Hashable {
 }
 
 extension SubscriptionState {
-    /// Whether the purchase gives access to any account; an account without access then is not the entitled one.
+    /// True where the purchase gives access to any account; an account without access then is not the entitled one.
     package var givesAccess: Bool {
         switch self {
         case .active, .gracePeriod, .owned: true
