@@ -45,16 +45,22 @@ final class Database: Sendable {
 
     /// The rows of one look-up.
     func rows(_ command: Command) async throws -> Rows {
-        try await withCheckedThrowingContinuation { answer in
+        // Without load the request asks itself: two changes of threads, there and back.
+        if let connection = state.withLock({ $0.idle.popLast() }) {
+            defer { release(connection) }
+            return try await connection.pipeline([command])[0]
+        }
+        return try await withCheckedThrowingContinuation { answer in
             let connection: PostgresConnection?? = state.withLock { state in
                 guard state.queries.count < Self.waitingLimit else { return nil }
                 state.queries.append((command, answer), of: ServedKey.id ?? .zero)
+                // One may have become idle since.
                 return .some(state.idle.popLast())
             }
             switch connection {
             case nil: answer.resume(throwing: Self.tooManyWait)
             case .some(nil): break
-            case .some(let connection?): Task { await self.serve(connection) }
+            case .some(let connection?): release(connection)
             }
         }
     }
@@ -77,7 +83,7 @@ final class Database: Sendable {
         }
         defer {
             state.withLock { $0.takeBack(from: key) }
-            Task { await self.serve(connection) }
+            release(connection)
         }
         return try await body(connection)
     }
@@ -90,35 +96,46 @@ final class Database: Sendable {
         for connection in connections { await connection.close() }
     }
 
-    /// Works until nothing waits.
-    private func serve(_ connection: PostgresConnection) async {
-        while true {
-            let queries = state.withLock { state -> [Query] in
-                let isLoansTurn = state.isLoansTurn || state.queries.isEmpty
-                let lent = state.lent
-                if isLoansTurn, let loan = state.loans.popFirst(where: { mayBorrow($0, lent) }) {
-                    state.isLoansTurn = false
-                    state.lent[loan.key, default: 0] += 1
-                    loan.element.resume(returning: connection)
-                    return []
-                }
-                state.isLoansTurn = true
-                let taken = state.queries.popFirst(Self.roundTrip)
-                if taken.isEmpty { state.idle.append(connection) }
-                return taken
+    /// Gives a connection to what waits for one.
+    private func release(_ connection: PostgresConnection) {
+        let queries = next(for: connection)
+        if !queries.isEmpty { Task { await serve(queries, on: connection) } }
+    }
+
+    /// The look-ups of the next round trip. None where the connection went to a loan, or nothing waits.
+    private func next(for connection: PostgresConnection) -> [Query] {
+        state.withLock { state -> [Query] in
+            let isLoansTurn = state.isLoansTurn || state.queries.isEmpty
+            let lent = state.lent
+            if isLoansTurn, let loan = state.loans.popFirst(where: { mayBorrow($0, lent) }) {
+                state.isLoansTurn = false
+                state.lent[loan.key, default: 0] += 1
+                loan.element.resume(returning: connection)
+                return []
             }
-            if queries.isEmpty { return }
+            state.isLoansTurn = true
+            let taken = state.queries.popFirst(Self.roundTrip)
+            if taken.isEmpty { state.idle.append(connection) }
+            return taken
+        }
+    }
+
+    /// Works until nothing waits, on the connection's own thread: the next round trip begins without a change of threads.
+    private func serve(_ first: [Query], on connection: isolated PostgresConnection) {
+        var queries = first
+        while !queries.isEmpty {
             do {
-                let rows = try await connection.pipeline(queries.map(\.command))
+                let rows = try connection.pipeline(queries.map(\.command))
                 for (query, rows) in zip(queries, rows) { query.answer.resume(returning: rows) }
             } catch {
-                await each(queries, on: connection, after: error)
+                each(queries, on: connection, after: error)
             }
+            queries = next(for: connection)
         }
     }
 
     /// One question that fails takes the others of its round trip with it: ask them one by one.
-    private func each(_ queries: [Query], on connection: PostgresConnection, after error: any Error) async {
+    private func each(_ queries: [Query], on connection: isolated PostgresConnection, after error: any Error) {
         let isLost = (error as? PostgresError)?.isTransient ?? false
         for query in queries {
             // Where the database is away, one attempt for all is enough.
@@ -127,7 +144,7 @@ final class Database: Sendable {
                 continue
             }
             do {
-                query.answer.resume(returning: try await connection.pipeline([query.command])[0])
+                query.answer.resume(returning: try connection.pipeline([query.command])[0])
             } catch {
                 query.answer.resume(throwing: error)
             }
