@@ -223,6 +223,17 @@ public struct StatePreviewStore: Sendable {
             ErasedAccounts.Account(environment: app.environment, bundleId: app.bundleId, token: $0)
         }
         var batch = entries
+        guard account != nil || claim != nil else {
+            // An app without accounts: the answer is about the purchases of the entries alone.
+            let rows = try finish(
+                [ErasedAccounts.command(among: batch.accounts, of: batch.keys)]
+                    + PurchaseInBatch.commands(reading: batch.keys.sorted(), isLocking: false))
+            batch.remove(try ErasedAccounts(rows[0]))
+            let (known, durations) = try PurchaseInBatch.read(rows[1...])
+            return try StatePreview(
+                of: batch, claiming: nil, known: known, durations: durations, stored: OwnershipInputs(), decided: [:],
+                given: [], in: app, isAccountErased: false, at: now)
+        }
         // What the account claims is its own before the pipeline applies the events.
         let unclaimed = batch.keys.filter { claim?.evidence[$0.originalTransactionId] == nil }
         // The erased accounts first: a migration locks them before all else.

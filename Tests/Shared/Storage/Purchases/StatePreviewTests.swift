@@ -228,6 +228,33 @@ import Testing
             #expect(try await SubscriptionStore(connection).all().isEmpty)
         }
     }
+
+    @Test func `StatePreview without an account reads nothing of accounts, and tells the same of the purchases`()
+        async throws
+    {
+        try await LedgerStoreTests.use { connection, configuration async throws in
+            let scenario = Scenario(seed: 39_998)
+            let app = CoverageStore.App(.production, scenario.app)
+            _ = try await LedgerStore(connection).apply(scenario.stored, moving: [], recordedAt: Fixtures.now)
+            let entries = scenario.stored + scenario.uploaded
+            let ofAccount = try await StatePreviewStore(connection).preview(
+                of: entries, in: app, account: UUID(), at: Fixtures.now)
+            let holder = TestDatabase.connection(configuration)
+            // A preview that reads one of them waits until its lock timeout.
+            try await holder.run(
+                unsafeScript: """
+                    begin;
+                    lock table account_claim, chosen_account, sharing_policy, purchase_transfer, account_app, manual_grant
+                    """)
+            let preview = try await StatePreviewStore(connection).preview(of: entries, in: app, at: Fixtures.now)
+            await holder.close()
+            #expect(!preview.named.isEmpty && preview.named == ofAccount.named)
+            for key in preview.named {
+                #expect(preview.purchases[key]?.subscription == ofAccount.purchases[key]?.subscription)
+                #expect(preview.purchases[key]?.periods == ofAccount.purchases[key]?.periods)
+            }
+        }
+    }
 }
 
 extension Sequence {
