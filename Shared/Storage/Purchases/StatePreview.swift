@@ -237,7 +237,7 @@ public struct StatePreviewStore: Sendable {
         // What the account claims is its own before the pipeline applies the events.
         let unclaimed = batch.keys.filter { claim?.evidence[$0.originalTransactionId] == nil }
         // The erased accounts first: a migration locks them before all else.
-        let first = try transaction.pipeline(
+        let commands =
             [
                 ErasedAccounts.command(among: batch.accounts.union(asked.map { [$0] } ?? []), of: unclaimed),
                 OwnershipStore.command(reachedFrom: batch.ownership(in: app), account: account.map { ($0, app) }),
@@ -245,7 +245,9 @@ public struct StatePreviewStore: Sendable {
                 Command(SharingStore.chosen, app.environment.rawValue, app.bundleId),
                 EntitlementStore.command(
                     besidePurchasesOf: account.map { [$0] } ?? [], in: app.environment, bundleIds: [app.bundleId]),
-            ] + (claim?.request.map { [TransferStore.command(decidedBy: $0, in: app)] } ?? []))
+            ] + (claim?.request.map { [TransferStore.command(decidedBy: $0, in: app)] } ?? [])
+        // Without what was sent before.
+        let first = Array(try transaction.pipeline(commands).suffix(commands.count))
         let erased = try ErasedAccounts(first[0])
         batch.remove(erased)
         let reached = try OwnershipStore.purchases(first[1])

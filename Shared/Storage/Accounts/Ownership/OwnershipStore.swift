@@ -18,10 +18,11 @@ enum OwnershipStore {
         _ = try transaction.pipeline([Command(OwnershipLock.end)] + writes(of: inputs, at: now))
     }
 
-    /// Locks all Apple accounts that a change will concern, before it is decided what changes.
+    /// Locks all Apple accounts that a change will concern, before it is decided what changes. The next round trip gives back one
+    /// result more, the first.
     static func lock(_ change: OwnershipChange, in transaction: PostgresTransaction) throws {
         _ = try lockedPurchases(of: change, in: transaction)
-        _ = try transaction.pipeline([Command(OwnershipLock.end)])
+        try transaction.send([Command(OwnershipLock.end)])
     }
 
     /// All purchases of the Apple accounts that a change concerns, locked. Reads until all customers that show up are locked: almost
