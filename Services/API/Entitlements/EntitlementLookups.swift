@@ -53,7 +53,13 @@ final class EntitlementLookups: Sendable {
     func lines(
         of account: UUID, in environment: StoreEnvironment, bundleIds: [String]?, at moment: Date
     ) async throws -> [Line] {
-        try await withCheckedThrowingContinuation { answer in
+        if begins() {
+            defer { goOn() }
+            let command = EntitlementStore.command(
+                of: [account], in: environment, bundleIds: bundleIds, from: moment)
+            return try EntitlementStore.lines(try await database.rows(command))
+        }
+        return try await withCheckedThrowingContinuation { answer in
             let starts: Bool? = state.withLock { state in
                 guard state.count < Database.waitingLimit else { return nil }
                 let lookup = Lookup(
@@ -67,18 +73,33 @@ final class EntitlementLookups: Sendable {
             }
             switch starts {
             case nil: answer.resume(throwing: Database.tooManyWait)
-            // Not on behalf of one key: the statement is of several.
-            case .some(true): Task { await ServedKey.$id.withValue(nil) { await self.run() } }
+            case .some(true): goOn()
             case .some(false): break
             }
         }
     }
 
+    /// Whether a look-up asks at once, for itself: none waits, and few statements are under way.
+    private func begins() -> Bool {
+        state.withLock { state in
+            guard state.count == 0, state.underWay < Self.usual else { return false }
+            state.underWay += 1
+            return true
+        }
+    }
+
+    /// Has a statement that ended followed by one of what waits.
+    private func goOn() {
+        let lookups = next()
+        guard !lookups.isEmpty else { return }
+        // Not on behalf of one key: the statement is of several.
+        Task { await ServedKey.$id.withValue(nil) { await run(lookups) } }
+    }
+
     /// Works until nothing waits.
-    private func run() async {
-        while true {
-            let lookups = next()
-            if lookups.isEmpty { return }
+    private func run(_ first: [Lookup]) async {
+        var lookups = first
+        while !lookups.isEmpty {
             do {
                 let lines = try await lines(of: lookups)
                 for lookup in lookups {
@@ -87,6 +108,7 @@ final class EntitlementLookups: Sendable {
             } catch {
                 for lookup in lookups { lookup.answer.resume(throwing: error) }
             }
+            lookups = next()
         }
     }
 
