@@ -25,7 +25,7 @@ package struct FigureStore: Sendable {
     /// - Parameters:
     ///   - limit: of purchases of either.
     ///   - size: purchases of a batch.
-    /// - Returns: whether there may be more.
+    /// - Returns: whether this process may have more to do; false also where another one has written meanwhile, which does the rest.
     package func update(limit: Int = 5_000, batches size: Int = 500, at now: Date) async throws -> Bool {
         let now = try now.atPostgresPrecision()
         let found = try await connection.pipeline([
@@ -38,12 +38,13 @@ package struct FigureStore: Sendable {
             guard let commands = next else { break }
             try Task.checkCancellation()
             async let following = self.commands(batches.dropFirst(place + 1).first, at: now)
-            guard try await write(commands, in: turn) else { return true }
+            guard try await write(commands, in: turn) else { return false }
             turn += 1
             next = try await following
         }
         guard found[1].count < limit, found[2].count < limit else { return true }
-        return try await !write([Command(Self.move, now), Command(Self.report, now)], in: turn)
+        _ = try await write([Command(Self.move, now), Command(Self.report, now)], in: turn)
+        return false
     }
 
     /// Purchases to compute, and the rows of the queue because of which they are.

@@ -42,4 +42,18 @@ import Testing
             #expect(try await store.status().differences == 2)
         }
     }
+
+    @Test func `A process that another one overtakes ends its turn without work`() async throws {
+        try await PipelineHarness.with { harness in
+            let job = FigureJob(store: FigureStore(TestDatabase.connection(harness.database)), now: { Date() })
+            let other = TestDatabase.connection(harness.database)
+            try await other.run(unsafeScript: "begin; update insight_position set turn = turn + 1")
+            async let result = job.turn()
+            _ = try await TestDatabase.blockedBackends(asking: harness.connection)
+            try await other.run(unsafeScript: "commit")
+            #expect(try await result == .complete)
+            #expect(try await FigureStore(harness.connection).status().asOf == nil)
+            await other.close()
+        }
+    }
 }
