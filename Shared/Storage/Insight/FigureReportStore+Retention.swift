@@ -6,11 +6,11 @@ import struct Foundation.Date
 
 extension FigureReportStore {
     /// The statement that reads cohorts.
-    /// - Parameter asOf: as of when the figures are.
+    /// - Parameter asOf: as of when the figures are. Until they are complete no sum is shown, so the time of none has come.
     func retention(_ query: FigureReport.Query, asOf: Date?) -> Command {
         let periods = Self.periods
         return Command(
-            Self.retention, query.environment.rawValue, query.bundleIds, asOf?.timeIntervalSince1970,
+            Self.retention, query.environment.rawValue, query.bundleIds, asOf?.timeIntervalSince1970 ?? 0,
             query.interval.rawValue, query.dimensions.map(\.rawValue), query.kinds, query.days.lowerBound,
             query.days.upperBound,
             Int64(limit) + 1, periods.map(\.description),

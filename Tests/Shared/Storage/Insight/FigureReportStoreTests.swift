@@ -177,9 +177,13 @@ import Testing
                     select 0, 0, 0, 1, day, step, 'Production', '\(Self.app)', 'periods', 'EUR', 'gold', storefront, 'P1M', ''
                     from generate_series(date '2026-01-01', date '2026-01-31', interval '1 day') as day
                     cross join generate_series(1, 2) as step
-                    cross join unnest(array['DEU', 'USA']) as storefront;
-                    update insight_position set as_of = '2026-03-20 00:00Z'
+                    cross join unnest(array['DEU', 'USA']) as storefront
                     """)
+            // Before the figures are complete, too.
+            #expect(
+                try await Self.lines(
+                    .retention, FigureReportStore(connection, limit: 20), by: [.storefront], to: "2026-02-01") == [])
+            try await connection.run(unsafeScript: "update insight_position set as_of = '2026-03-20 00:00Z'")
             // The time for a third month, of 31 days as the two before, has come for those of the first 16 days.
             #expect(
                 try await Self.lines(
