@@ -36,6 +36,8 @@ actor Sender: Service {
     private let changeToWebhook = Metric.changeToWebhook.timer()
     private var places: Places
     private var finished: [WebhookAttempt] = []
+    /// Endpoints of which a failure is yet to be stored.
+    private var unsettled: Set<UUID> = []
     private var empty: [WebhookQueueStore.Claim] = []
     /// Leased deliveries that wait for a place, the oldest first.
     private var ahead: [(claim: WebhookQueueStore.Claim, delivery: WebhookQueueStore.Delivery, at: Date)] = []
@@ -171,6 +173,8 @@ actor Sender: Service {
             }
             count(attempt)
         }
+        unsettled = Set(
+            finished.lazy.filter { $0.outcome.isOfReceiver && $0.outcome.fault != nil }.map(\.endpoint))
         // Deliveries behind these are due now.
         isWoken = true
         for (id, health) in report.health { known[id]?.health = health }
@@ -251,7 +255,7 @@ actor Sender: Service {
         // What Postgres took so long to lend could be sent by another process before this request arrives: it is given back.
         let isLate = now().timeIntervalSince(moment) >= WebhookQueueStore.leaseSeconds / 2
         for claim in claims {
-            guard let delivery = claim.delivery, !isLate else {
+            guard let delivery = claim.delivery, !isLate, mayBeSent(claim, at: moment) else {
                 empty.append(claim)
                 continue
             }
@@ -290,10 +294,11 @@ actor Sender: Service {
         return begun
     }
 
-    /// True where its endpoint still gets it: an operator or its answers may have stopped it since the lease.
+    /// True where its endpoint still gets it: an operator or its answers may have stopped it since the lease, and a failure that is yet to
+    /// be stored may stop it.
     private func mayBeSent(_ claim: WebhookQueueStore.Claim, at moment: Date) -> Bool {
         guard let entry = known[claim.place.endpoint], entry.endpoint.state == .active,
-            !entry.health.isPaused(at: moment)
+            !entry.health.isPaused(at: moment), !unsettled.contains(claim.place.endpoint)
         else { return false }
         return claim.isProbe || !entry.health.isFailing
     }
@@ -405,6 +410,7 @@ actor Sender: Service {
             _ = sendAhead()
         } else {
             // Its next delivery is decided when this is stored.
+            unsettled.insert(attempt.endpoint)
             giveBack { $0 == attempt.endpoint }
         }
         wake()

@@ -72,6 +72,41 @@ import WebhookDelivery
         }
     }
 
+    @Test(.hangLimit) func `An endpoint that has failed gets nothing more until that is stored`() async throws {
+        let (stored, store) = AsyncStream<Void>.makeStream()
+        // The first request is the endpoint's test.
+        try await HookReceiver.listening(answering: { number, _ in
+            if number == 3 { for await _ in stored {} }
+            return .init(status: number == 2 ? .internalServerError : .ok)
+        }) { receiver, port in
+            try await SenderTests.with(receiver, port: port) { bench in
+                let registry = MetricRegistry(metrics: Metric.all)
+                let id = bench.endpoint.id.uuidString.lowercased()
+                let places = "storekeeper_webhook_places_used{endpoint=\"\(id)\"}"
+                try await withMetricsFactory(registry) {
+                    try await bench.drain()
+                    _ = try await bench.enqueue(["a"])
+                    #expect(try await bench.sender.turn() == 1)
+                    let holder = TestDatabase.connection(bench.database)
+                    try await holder.run(
+                        unsafeScript: "begin; select from webhook_queue where lease is not null for update")
+                    let turns = Task { while try await bench.sender.turn() == 0 {} }
+                    _ = try await TestDatabase.blockedBackends(asking: bench.connection)
+                    _ = try await bench.enqueue(["b"])
+                    // One of two turns leases it, while the failure waits to be stored.
+                    _ = try await bench.sender.turn()
+                    #expect(registry.exposition().contains("\(places) 1\n"))
+                    store.finish()
+                    try await holder.run(unsafeScript: "rollback")
+                    await holder.close()
+                    try await turns.value
+                    try await bench.drain()
+                    #expect(receiver.all.count == 3)
+                }
+            }
+        }
+    }
+
     @Test func `An account that is erased while deliveries wait leaves the machine in no request`() async throws {
         let (erased, kept) = ("7e3fb204-2017-4a4e-8f3b-0123456789ab", "7e3fb204-2017-4a4e-8f3b-ba9876543210")
         try await HookReceiver.listening { receiver, port in
