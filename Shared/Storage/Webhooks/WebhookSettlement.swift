@@ -62,7 +62,8 @@ package struct WebhookSettlement: Sendable {
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// - Parameters:
-    ///   - empty: places of the queue that were leased and where nothing waits.
+    ///   - empty: places of the queue that were leased and where nothing waits, or nothing was sent. The next probe of an endpoint of which
+    ///     one was to be the probe is due at once.
     ///   - generator: of the random part of delays.
     package func settle(
         _ attempts: [WebhookAttempt], empty: [WebhookQueueStore.Claim] = [], at now: Date,
@@ -82,6 +83,7 @@ package struct WebhookSettlement: Sendable {
     ) throws -> Report {
         var plan = SettlementPlan(using: generator)
         let claims = attempts.compactMap(\.claim) + empty
+        let unused = empty.filter(\.isProbe)
         let hasFailures = attempts.contains { $0.outcome.fault != nil || $0.claim == nil }
         // The queue's rows first, in the order in which everyone locks them; what is seen behind the locks is final.
         let rows = try transaction.pipeline([
@@ -89,9 +91,10 @@ package struct WebhookSettlement: Sendable {
             Command(
                 lock, claims.map(\.place.endpoint), claims.map(\.place.originalTransactionId), claims.map(\.place.lane),
                 claims.map(\.lease)),
-            Command(health, Array(Set(attempts.map(\.endpoint))), hasFailures),
+            Command(health, Array(Set(attempts.map(\.endpoint) + unused.map(\.place.endpoint))), hasFailures),
         ])
         for row in rows[2] { plan.health[try row.value("endpoint")] = try WebhookEndpointStore.health(row) }
+        for claim in unused { plan.health[claim.place.endpoint]?.nextProbeAt = now }
         for attempt in attempts { plan.add(attempt, at: now) }
         for claim in empty { plan.queue.append((claim, now)) }
         try transaction.commit(after: plan.commands(at: now))

@@ -31,6 +31,29 @@ import WebhookDelivery
         }
     }
 
+    @Test func `A probe that is given back is due at once, unless its endpoint has failed since`() async throws {
+        try await WebhookFixture.with { fixture async throws in
+            try await fixture.enqueue(["a"])
+            for _ in 0..<Int(EndpointHealth.limit) {
+                try await fixture.settle(try await fixture.claim(1, isProbe: true), WebhookFixture.failure)
+            }
+            fixture.clock.advance(by: EndpointHealth.shortestProbe)
+            let (id, now) = (fixture.endpoint.id, fixture.clock.now)
+            #expect(try await fixture.queue.takeProbes([id], at: now) == [id])
+            var probe = try await fixture.claim(1, isProbe: true)
+            let report = try await fixture.settlement.settle([], empty: probe, at: now)
+            #expect(report.health[id]?.nextProbeAt == now)
+            #expect(try await fixture.queue.takeProbes([id], at: now) == [id])
+            probe = try await fixture.claim(1, isProbe: true)
+            #expect(probe.count == 1)
+            _ = try await fixture.store.requestTest(id, at: now, audit: WebhookFixture.audit)
+            let test = WebhookAttempt(
+                .test(endpoint: id, requestedAt: now, isRepeated: false), WebhookFixture.failure, at: now)
+            _ = try await fixture.settlement.settle([test], empty: probe, at: now)
+            #expect(try await fixture.queue.takeProbes([id], at: now).isEmpty)
+        }
+    }
+
     @Test func `The offset moves in the transaction that enqueues, or nothing is enqueued`() async throws {
         try await WebhookFixture.with { fixture async throws in
             let sequences = try await fixture.apply(["a"])
