@@ -78,11 +78,11 @@ actor Sender: Service {
         await RetryLoop(clock: clock) { [logger] error in
             logger.warning("Could not send webhooks; retrying", metadata: ["error": "\(error)"])
         }.run { [self] _ in
-            if try await turn() == 0 { await pause(Self.idle) }
+            if try await turn() == 0 { await pause() }
             return .zero
         }
         giveBack { _ in true }
-        while inFlight > 0, !Task.isCancelled { await pause(Self.idle) }
+        while inFlight > 0, !Task.isCancelled { await pause() }
         do {
             try await settle()
         } catch {
@@ -113,13 +113,14 @@ actor Sender: Service {
     func round() async throws -> Bool {
         let begun = try await turn()
         guard begun > 0 || inFlight > 0 || !finished.isEmpty || isWoken else { return false }
-        if begun == 0 { await pause(Self.idle) }
+        if begun == 0 { await pause() }
         return true
     }
 
-    /// Waits until ``wake()``, at most so long.
-    private func pause(_ limit: Duration) async {
+    /// Waits until ``wake()``, at most until what was leased ahead is given back.
+    private func pause() async {
         if !isWoken {
+            let limit: Duration = ahead.isEmpty ? Self.idle : .seconds(Self.aheadSeconds)
             let timer = Task { [clock] in
                 try? await clock.sleep(for: limit)
                 if !Task.isCancelled { wake() }

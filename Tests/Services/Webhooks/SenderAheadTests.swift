@@ -14,7 +14,7 @@ import WebhookDelivery
 
     /// A sender with one place: the first of three purchases was sent, the second one waits for its answer, the third one is leased.
     private static func with(
-        answer: HookReceiver.Answer = .init(),
+        answer: HookReceiver.Answer = .init(), waitingBy waits: any Clock<Duration> = ContinuousClock(),
         _ body: @Sendable (SenderTests.Bench, HookReceiver, _ answer: @Sendable () -> Void) async throws -> Void
     ) async throws {
         let (gate, open) = AsyncStream<Void>.makeStream()
@@ -23,7 +23,7 @@ import WebhookDelivery
             for await _ in gate {}
             return answer
         }) { receiver, port in
-            try await SenderTests.with(receiver, port: port, places: Places(total: 1)) { bench in
+            try await SenderTests.with(receiver, port: port, places: Places(total: 1), waitingBy: waits) { bench in
                 try await bench.drain()
                 for purchase in ["a", "b", "c"] {
                     var entry = SenderTests.entry(purchase, place: 0, at: bench.clock.now)
@@ -83,6 +83,22 @@ import WebhookDelivery
             let claims = try await WebhookQueueStore(bench.connection).claim(
                 [bench.endpoint.id: 9], probes: [], lease: UUID(), at: bench.clock.now)
             #expect(claims.count == 2 && claims.allSatisfy { $0.delivery?.attempts == 0 })
+        }
+    }
+
+    @Test(.hangLimit) func `What was leased ahead is given back in time, also while nothing happens`() async throws {
+        let waits = SkippingClock()
+        try await Self.with(waitingBy: waits) { bench, _, answer in
+            let known = waits.sleeps.count
+            while waits.sleeps.count == known { _ = try await bench.sender.round() }
+            #expect(waits.sleeps.last == .seconds(Sender.aheadSeconds))
+            bench.clock.advance(by: Sender.aheadSeconds)
+            _ = try await bench.sender.round()
+            let claims = try await WebhookQueueStore(bench.connection).claim(
+                [bench.endpoint.id: 9], probes: [], lease: UUID(), at: bench.clock.now)
+            #expect(claims.count == 1)
+            answer()
+            try await bench.drain()
         }
     }
 }

@@ -52,7 +52,7 @@ import WebhookDelivery
 
     static func with(
         _ receiver: HookReceiver, port: Int, path: String = "/hook", places: Places = Places(),
-        _ body: (Bench) async throws -> Void
+        waitingBy waits: any Clock<Duration> = ContinuousClock(), _ body: (Bench) async throws -> Void
     ) async throws {
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
@@ -62,7 +62,7 @@ import WebhookDelivery
             try await WebhookEndpointStore(connection).create(endpoint, audit: audit)
             let sender = Sender(
                 TestDatabase.connection(database), settling: TestDatabase.connection(database), secrets: secrets,
-                EndpointConnectionTests.development, places: places, now: { clock.now },
+                EndpointConnectionTests.development, places: places, now: { clock.now }, clock: waits,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             try await body(
                 Bench(connection: connection, database: database, clock: clock, sender: sender, endpoint: endpoint))
