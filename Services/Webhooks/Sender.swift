@@ -242,16 +242,17 @@ actor Sender: Service {
                 if !health.isFailing { open.append((id, false)) } else if isDue { probes.append(id) }
             }
         }
-        let taken = try await queue.takeProbes(tests + notices + probes, at: moment)
+        // Before probes are taken: the next turn of one without a place would come after a whole lease.
+        // The number leased ahead is that of the places that became free while the last ones were leased, so none waits long for slow receivers.
+        var offers = places.offers(to: open + probes.map { ($0, true) }, of: active, ahead: ended)
+        ended = 0
+        let taken = try await queue.takeProbes(tests + notices + probes.filter { offers[$0] != nil }, at: moment)
         for id in taken {
             known[id]?.health.nextProbeAt = moment.addingTimeInterval(WebhookQueueStore.leaseSeconds)
         }
         for id in tests where taken.contains(id) { test(id) }
         for id in notices where taken.contains(id) { notify(id) }
-        open += probes.filter { taken.contains($0) }.map { ($0, true) }
-        // The number leased ahead is that of the places that became free while the last ones were leased, so none waits long for slow receivers.
-        let offers = places.offers(to: open, of: active, ahead: ended)
-        ended = 0
+        for id in probes where !taken.contains(id) { offers[id] = nil }
         let claims = try await queue.claim(offers, probes: Set(probes), lease: UUID(), at: moment)
         // What Postgres took so long to lend could be sent by another process before this request arrives: it is given back.
         let isLate = now().timeIntervalSince(moment) >= WebhookQueueStore.leaseSeconds / 2

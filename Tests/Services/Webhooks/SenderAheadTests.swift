@@ -101,4 +101,37 @@ import WebhookDelivery
             try await bench.drain()
         }
     }
+
+    @Test(.hangLimit) func `A probe that finds no place is not put off by the time of a lease`() async throws {
+        let (gate, open) = AsyncStream<Void>.makeStream()
+        try await HookReceiver.listening(answering: { number, _ in
+            // The first request is the endpoint's test; the second one has the only place.
+            if number == 2 { for await _ in gate {} }
+            return .init()
+        }) { receiver, port in
+            try await SenderTests.with(receiver, port: port, places: Places(total: 1)) { bench in
+                try await bench.drain()
+                _ = try await bench.enqueue(["a"])
+                #expect(try await bench.sender.turn() == 1)
+                let failing = WebhookEndpoint(
+                    id: UUID(), environment: .production, url: "http://127.0.0.1:\(port)/failing",
+                    createdAt: bench.clock.now)
+                try await bench.store.create(failing, audit: SenderTests.audit)
+                try await bench.connection.run(
+                    unsafeScript: """
+                        update webhook_endpoint set state = 'active' where id = '\(failing.id)';
+                        update webhook_health
+                        set failures = \(EndpointHealth.limit), failing_since = next_probe_at, test_requested_at = null
+                        where endpoint = '\(failing.id)'
+                        """)
+                _ = try await bench.enqueue(["b"])
+                try await bench.sender.refresh()
+                #expect(try await bench.sender.turn() == 0)
+                open.finish()
+                try await bench.drain()
+                #expect(receiver.all.count { $0.path == "/failing" } == 1)
+                #expect(try await bench.store.waiting().isEmpty)
+            }
+        }
+    }
 }
