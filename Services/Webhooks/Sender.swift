@@ -82,6 +82,8 @@ actor Sender: Service {
             return .zero
         }
         giveBack { _ in true }
+        // Another process may have room for it before the last answers come; where it cannot be stored, it is tried once more.
+        try? await settle()
         while inFlight > 0, !Task.isCancelled { await pause() }
         do {
             try await settle()

@@ -102,6 +102,26 @@ import WebhookDelivery
         }
     }
 
+    @Test(.hangLimit) func `A sender that stops gives back what was leased ahead before its last request ends`()
+        async throws
+    {
+        let waits = SkippingClock()
+        try await Self.with(waitingBy: waits) { bench, _, answer in
+            let known = waits.sleeps.count
+            async let stopped: Void = whileRunning([bench.sender]) {
+                while waits.sleeps.count == known { await Task.yield() }
+            }
+            var claims: [WebhookQueueStore.Claim] = []
+            while claims.isEmpty {
+                claims = try await WebhookQueueStore(bench.connection).claim(
+                    [bench.endpoint.id: 9], probes: [], lease: UUID(), at: bench.clock.now)
+            }
+            #expect(claims.count == 1)
+            answer()
+            try await stopped
+        }
+    }
+
     @Test(.hangLimit) func `A probe that finds no place is not put off by the time of a lease`() async throws {
         let (gate, open) = AsyncStream<Void>.makeStream()
         try await HookReceiver.listening(answering: { number, _ in
