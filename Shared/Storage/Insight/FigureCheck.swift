@@ -136,8 +136,7 @@ package struct FigureCheck: Sendable {
         "figure-check-summed",
         unsafeSQL: """
             select \(cell), \(kind) as kind, \(value) as amount
-            from insight_day
-            where \(isInMonths) and day < ($1::timestamptz at time zone 'UTC')::date
+            from (\(days)) as held
             group by environment, bundle_id, currency, product_id, storefront, \(kind)
             """)
 
@@ -146,27 +145,36 @@ package struct FigureCheck: Sendable {
         unsafeSQL: """
             select \(cell), \(kind) as kind, \(value) as amount
             from (
-                select environment, bundle_id, currency, product_id, storefront, kind, amount, count
+                select environment, bundle_id, currency, product_id, storefront, kind, amount, count,
+                    count + count_to_8 + count_to_16 + count_to_24 as counts
                 from insight_month
                 where month < date_trunc('month', $1::timestamptz at time zone 'UTC')
                 union all
-                select environment, bundle_id, currency, product_id, storefront, kind, amount, count
-                from insight_day
-                where \(isInMonths) and day < ($1::timestamptz at time zone 'UTC')::date
-                    and day >= date_trunc('month', $1::timestamptz at time zone 'UTC')
+                \(days) and day >= date_trunc('month', $1::timestamptz at time zone 'UTC')
             ) as held
             group by environment, bundle_id, currency, product_id, storefront, \(kind)
             """)
 
-    private static let isInMonths = "kind not in ('lostInDay', 'periods', 'resubscribedPeriods', 'unbrokenPeriods')"
+    private static let days = """
+        select environment, bundle_id, currency, product_id, storefront, kind, amount, count,
+            count * (1 + (extract(day from day) <= 8)::integer + (extract(day from day) <= 16)::integer
+                + (extract(day from day) <= 24)::integer) as counts
+        from insight_day
+        where kind <> 'lostInDay' and day < ($1::timestamptz at time zone 'UTC')::date
+        """
 
     /// Movements are one figure, because they add up to it.
     private static let kind = """
         case when kind in ('new', 'expansion', 'contraction', 'churn', 'reactivation') then 'mrr' else kind end
         """
-    /// Trials and losses have no amount.
+    /// Trials and losses have no amount; nor has retention, of which the first 8, 16 and 24 days of months are compared, too.
     private static let value = """
-        sum(case when kind in ('lostInMonth', 'trialRunning', 'trialEnded', 'trialPaid') then count else amount end)::bigint
+        sum(
+            case
+                when kind in ('lostInMonth', 'trialRunning', 'trialEnded', 'trialPaid') then count
+                when kind in ('periods', 'resubscribedPeriods', 'unbrokenPeriods') then counts
+                else amount
+            end)::bigint
         """
 
     /// The cells of which converted months are not the days by their rates. A difference of less than a thousandth counts as one.

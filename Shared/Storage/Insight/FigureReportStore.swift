@@ -188,11 +188,16 @@ package struct FigureReportStore: Sendable {
         """
         select \(day), bundle_id, kind, step, currency, product_id, storefront, period, offer, amount, revenuecat_amount, purchases, count
         from \(table)
-        where environment = $1::text::store_environment
-            and bundle_id = any (coalesce($2::text[], array(select id from app where id is not null)))
-            and kind = any ($6::text[]) and \(day) >= \(self.day(bounds.0)) and \(day) < \(self.day(bounds.1))
+        where \(scope) and \(day) >= \(self.day(bounds.0)) and \(day) < \(self.day(bounds.1))
         """
     }
+
+    /// The environment, apps and kinds that were asked for.
+    static let scope = """
+        environment = $1::text::store_environment
+            and bundle_id = any (coalesce($2::text[], array(select id from app where id is not null)))
+            and kind = any ($6::text[])
+        """
 
     /// Where no app was asked for, each is looked up by itself, because an index serves days only of apps that it is told.
     static let apps = """

@@ -1,13 +1,16 @@
 -- Sums of calendar months, so that a report over years reads a thirtieth of the rows, and none to convert. Held equal to what the days
 -- and the rates say by triggers of both, whichever version of the scheduler writes the days.
 
--- The sums of a month (UTC) of what purchases add to its days, without lostInDay and the kinds of retention, which
--- reports read day by day.
+-- The sums of a month (UTC) of what purchases add to its days, without lostInDay, which reports read day by day.
 create table insight_month (
     amount bigint not null,
     revenuecat_amount bigint not null,
     purchases bigint not null,
     count bigint not null,
+    -- Of its first 8, 16 and 24 days: for a part of a month, as retention needs it, few days are read beside one of them.
+    count_to_8 bigint not null,
+    count_to_16 bigint not null,
+    count_to_24 bigint not null,
     month date not null, -- its first day
     step integer not null, -- as in insight_day
     environment store_environment not null,
@@ -29,21 +32,26 @@ as $$
 begin
     execute format(
         $statement$
-            insert into insight_month as held (amount, revenuecat_amount, purchases, count, month, step, environment, bundle_id, kind,
-                currency, product_id, storefront, period, offer)
-            select sum(sign * amount), sum(sign * revenuecat_amount), sum(sign * purchases), sum(sign * count),
-                date_trunc('month', day::timestamp)::date, step, environment, bundle_id, kind, currency, product_id, storefront,
-                period, offer
-            from (%s) as change
-            where kind not in ('lostInDay', 'periods', 'resubscribedPeriods', 'unbrokenPeriods')
-            group by date_trunc('month', day::timestamp), step, environment, bundle_id, kind, currency, product_id, storefront, period,
-                offer
-            having sum(sign * amount) <> 0 or sum(sign * revenuecat_amount) <> 0 or sum(sign * purchases) <> 0
-                or sum(sign * count) <> 0
+            insert into insight_month as held (amount, revenuecat_amount, purchases, count, count_to_8, count_to_16, count_to_24, month,
+                step, environment, bundle_id, kind, currency, product_id, storefront, period, offer)
+            select *
+            from (
+                select sum(sign * amount), sum(sign * revenuecat_amount), sum(sign * purchases), sum(sign * count),
+                    sum(case when day < month + 8 then sign * count else 0 end),
+                    sum(case when day < month + 16 then sign * count else 0 end),
+                    sum(case when day < month + 24 then sign * count else 0 end), month, step, environment, bundle_id, kind, currency,
+                    product_id, storefront, period, offer
+                from (select *, date_trunc('month', day::timestamp)::date as month from (%s) as given) as change
+                where kind <> 'lostInDay'
+                group by month, step, environment, bundle_id, kind, currency, product_id, storefront, period, offer
+            ) as total (a, b, c, d, e, f, g)
+            where (a, b, c, d, e, f, g) <> (0, 0, 0, 0, 0, 0, 0)
             on conflict (environment, bundle_id, kind, month, step, currency, product_id, storefront, period, offer)
             do update set amount = held.amount + excluded.amount,
                 revenuecat_amount = held.revenuecat_amount + excluded.revenuecat_amount,
-                purchases = held.purchases + excluded.purchases, count = held.count + excluded.count
+                purchases = held.purchases + excluded.purchases, count = held.count + excluded.count,
+                count_to_8 = held.count_to_8 + excluded.count_to_8, count_to_16 = held.count_to_16 + excluded.count_to_16,
+                count_to_24 = held.count_to_24 + excluded.count_to_24
         $statement$,
         case tg_op
             when 'INSERT' then 'select 1 as sign, * from added'

@@ -195,6 +195,53 @@ import Testing
         }
     }
 
+    /// Sums of days come from the days alone, those of months from months and some days.
+    @Test(arguments: ["2026-01-09", "2026-03-15 12:00", "2026-03-28 23:59:59", "2026-05-01", "2027-06-10"])
+    func `Retention by month is what its days add up to`(asOf: String) async throws {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            // P5D is no period of Apple's. Each third sum is changed, so that months are, too.
+            try await connection.run(
+                unsafeScript: """
+                    insert into insight_day (amount, revenuecat_amount, purchases, count, day, step, environment, bundle_id, kind,
+                        currency, product_id, storefront, period, offer)
+                    select 0, 0, 0, 1 + (day - date '2025-01-01') * step % 17, day, step, 'Production', '\(Self.app)', kind, 'EUR',
+                        'gold', 'DEU', period, ''
+                    from (select date '2025-10-10' + number as day from generate_series(0, 150) as number) as one
+                    cross join generate_series(1, 3) as step
+                    cross join unnest(array['P3D', 'P1W', 'P1M', 'P3M', 'P1Y', 'P5D']) as period
+                    cross join unnest(array['periods', 'resubscribedPeriods', 'unbrokenPeriods']) as kind
+                    where (day - date '2025-10-10') % 3 = 0;
+                    update insight_day set day = day + 1 where period = 'P1W';
+                    update insight_day set count = count + 3 where step = 3;
+                    delete from insight_day where step = 1 and kind = 'resubscribedPeriods' and period = 'P1M';
+                    update insight_position set as_of = '\(asOf)Z'
+                    """)
+            let store = FigureReportStore(connection)
+            func cohorts(by interval: FigureReport.Interval) async throws -> [String: [Int64]] {
+                let report = try await store.report(
+                    .init(
+                        .retention, in: .production, of: nil,
+                        days: try Self.date("2025-10-12")..<Self.date("2026-03-06"), by: interval))
+                return report.rows.reduce(into: [:]) { cohorts, row in
+                    let counts = row.values.compactMap { value -> Int64? in
+                        if case .count(let count) = value.value { count } else { nil }
+                    }
+                    let month = row.days.lowerBound.formatted(.iso8601.year().month())
+                    let key = "\(month) \(row.cells.map(\.value)) \(counts[0])"
+                    cohorts[key] = zip(cohorts[key] ?? [0, 0, 0], counts[1...]).map { $0 + $1 }
+                }
+            }
+            let months = try await cohorts(by: .month)
+            #expect(months.count > 10)
+            let days = try await cohorts(by: .day)
+            #expect(days.filter { months[$0.key] != $0.value } == [:])
+            #expect(months.count == days.count)
+            #expect(try await FigureCheck(connection).differences(before: Self.date("2026-03-20")) == [])
+            await connection.close()
+        }
+    }
+
     @Test func `A report that is made of too many sums, or has too many rows, is refused`() async throws {
         try await Self.use { _, connection async throws in
             let query = FigureReport.Query(

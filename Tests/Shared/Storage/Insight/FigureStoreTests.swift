@@ -244,10 +244,10 @@ import Testing
             try await Self.update(connection, at: now)
             #expect(try await FigureCheck(connection).differences(before: now.startOfDay) == [])
             let sound = try await Self.rows("insight_month", connection)
-            for kind in ["new", "charge"] {
+            for (kind, column) in [("new", "amount"), ("charge", "amount"), ("periods", "count_to_16")] {
                 try await connection.run(
                     unsafeScript: """
-                        update insight_month set amount = amount + 7
+                        update insight_month set \(column) = \(column) + 7
                         where ctid = (select ctid from insight_month where kind = '\(kind)' order by month limit 1)
                         """)
                 let found = try await FigureCheck(connection).differences(before: now.startOfDay)
