@@ -136,8 +136,11 @@ package struct FigureReportStore: Sendable {
         charges, ratesOfDays, ratesOfTime, corrected,
     ]
 
-    /// Until the transaction ends. With the default of 4 MB tens of thousands of sums are sorted on disk.
-    private static let memory = Statement("figure-report-memory", "select set_config('work_mem', '64MB', true)")
+    /// Until the transaction ends. With the default of 4 MB tens of thousands of sums are sorted on disk, and where the planner fears that
+    /// they do not fit it sorts them instead of hashing.
+    private static let memory = Statement(
+        "figure-report-memory",
+        "select set_config('work_mem', '64MB', true), set_config('hash_mem_multiplier', '10', true)")
 
     /// A plan that is made once, perhaps while a table is empty, looks up an app's rows only where it is made to: by one condition for each
     /// app, with offset 0, which keeps the planner from choosing another way.
