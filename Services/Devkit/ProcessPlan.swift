@@ -115,7 +115,7 @@ struct ProcessPlan: Sendable {
         return environment
     }
 
-    /// Shell file that lets the other commands use this deployment.
+    /// Shell file by which another terminal finds the programs and this deployment.
     var operatorFile: String { directory + "/environment" }
 
     /// Writes the shell file, readable by this user only: a URL may contain a password.
@@ -126,14 +126,16 @@ struct ProcessPlan: Sendable {
             inherited[name] != value || name.hasPrefix("KAFKA_") || name.hasPrefix("PG")
         }.merging(further) { _, further in further }
         let lines = own.sorted { $0.key < $1.key }.map { name, value in
-            "export \(name)='\(value.replacing("'", with: #"'\''"#))'\n"
+            "export \(name)=\(Self.quoted(value))\n"
         }
-        let text = Data(lines.joined().utf8)
+        let text = Data((["export PATH=\(Self.quoted(binaries.directory)):\"$PATH\"\n"] + lines).joined().utf8)
         guard
             FileManager.default.createFile(
                 atPath: operatorFile, contents: text, attributes: [.posixPermissions: 0o600])
         else { throw CommandError("\(operatorFile) cannot be written; make the directory writable") }
     }
+
+    private static func quoted(_ value: String) -> String { "'\(value.replacing("'", with: #"'\''"#))'" }
 
     /// The environment of operators, with the database role of the runbook.
     var operatorEnvironment: [String: String] {

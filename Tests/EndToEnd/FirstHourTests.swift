@@ -222,7 +222,7 @@ struct RunningDev: Sendable {
         return lines
     }
 
-    /// Runs lines in a shell that sourced the file that dev prints, with the programs on its path, in a directory of their own.
+    /// Runs lines in a shell that sourced the file that dev prints, which has the programs' path, in a directory of their own.
     func shell(_ lines: String) async throws -> (ending: ChildProcess.Ending, text: String, log: String) {
         let own = place.path("pages")
         return try await run("mkdir -p '\(own)' && cd '\(own)' && . '\(place.path("kept"))/environment'\n" + lines)
@@ -247,7 +247,7 @@ struct RunningDev: Sendable {
         let output = place.path("shell-\(UUID().uuidString)")
         let child = try await Spawner().start(
             "bash", program: "/bin/bash", arguments: ["-c", script],
-            environment: ["PATH": EndToEnd.binaries.directory + ":/usr/bin:/bin", "HOME": place.path("home")],
+            environment: ["PATH": "/usr/bin:/bin", "HOME": place.path("home")],
             log: output + ".log", output: output)
         let ending = await child.ending()
         let (text, log) = (try String(contentsOfFile: output, encoding: .utf8), child.logTail())

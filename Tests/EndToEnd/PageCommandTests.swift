@@ -229,7 +229,6 @@ extension EndToEnd {
             "swift ": "changes the sources",
             "storekeeper dev": "all other commands run beside it",
             "devkit ": "starts all services, or compares what a run came to; Deploy/run --count does both",
-            "export PATH=": "for a shell that lacks the programs",
             "npx ": "a generator of clients",
             "openapi-": "generators of clients; Deploy/checks/examples runs the one for Python",
             "simulator run ": "another simulator; ServedRunTests starts it",
