@@ -114,7 +114,7 @@ extension EndToEnd {
             "storekeeper compare report": "storekeeper compare report --app com.example.app || [ $? -eq 1 ]",
             "storekeeper compare report --app com.example.app --days 14":
                 "storekeeper compare report --app com.example.app --days 14 || [ $? -eq 1 ]",
-            "storekeeper console login --as NAME": "storekeeper console login --as ann",
+            "storekeeper console login --as NAME --role admin": "storekeeper console login --as ann --role admin",
             "storekeeper coverage --from": "storekeeper coverage --from 7d",
             "storekeeper customers choose":
                 #"storekeeper customers choose --app com.example.app --environment Production "$ACCOUNT" --dry-run"#,
