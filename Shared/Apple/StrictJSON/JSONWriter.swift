@@ -38,12 +38,6 @@ public struct JSONWriter: Sendable {
     /// An integer member; `null` where the value is nil.
     public mutating func member(_ key: String, _ value: Int?) { member(key, value.map(Int64.init)) }
 
-    /// A number member; `null` where the value is nil, infinite or not a number, which JSON cannot write.
-    public mutating func member(_ key: String, _ value: Double?) {
-        writeKey(key)
-        writeText(value.flatMap { $0.isFinite ? "\($0)" : nil } ?? "null")
-    }
-
     /// A boolean member; `null` where the value is nil.
     public mutating func member(_ key: String, _ value: Bool?) {
         writeKey(key)

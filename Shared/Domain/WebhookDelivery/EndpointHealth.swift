@@ -114,11 +114,6 @@ package struct EndpointHealth: Sendable, Equatable {
         return disable(.gone, at: now)
     }
 
-    /// An operator resumes it: its past does not count.
-    package mutating func resume(at now: Date) {
-        self = EndpointHealth(nextProbeAt: now, testRequestedAt: testRequestedAt)
-    }
-
     private var probeDelay: Double {
         let doublings = max(0, min(Int(failures) - Int(Self.limit), 10))
         return min(Self.longestProbe, Self.shortestProbe * Double(1 << doublings))

@@ -40,18 +40,9 @@ public struct StatePreview: Sendable {
     /// app transaction puts here what it would give.
     package var given: [EntitlementStore.Line]
 
-    private let bundleId: String
     private let accounts: [AppleAccount]
     /// The rows of `purchase_account` after the events and the claims.
     private let decided: [PurchaseAccount]
-
-    /// The access of an account at a moment, as `AccessStore` will answer after the events are written.
-    /// - Returns: nil where the account neither owns nor claims a purchase of the app, nor may use one.
-    public func access(ofAccount token: UUID, at moment: Date) -> [AccessStore.Period]? {
-        guard !reasons(of: token).isEmpty else { return nil }
-        return usable(by: token).flatMap { purchases[$0]?.periods ?? [] }
-            .filter { $0.bundleId == bundleId && $0.contains(moment) }.sorted { $0.startsAt < $1.startsAt }
-    }
 
     /// The purchases that an account may use when they give access.
     package func usable(by token: UUID) -> [SubscriptionKey] {
@@ -148,7 +139,6 @@ public struct StatePreview: Sendable {
         inputs.moves += transfers.filter { $0.outcome == .accepted }.map { $0.move(at: now) }
         accounts = inputs.accounts
         decided = inputs.decided()
-        bundleId = app.bundleId
     }
 }
 

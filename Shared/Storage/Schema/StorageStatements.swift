@@ -44,7 +44,7 @@ public enum StorageStatements {
             SharingStore.unchoose, SharingStore.contested,
             NotificationStore.page, NotificationStore.ofPurchase, NotificationStore.decoded, NotificationStore.original,
             NotificationStore.conflicts,
-            RejectedStore.insert, RejectedStore.newest, RejectedStore.delete,
+            RejectedStore.insert, RejectedStore.delete,
             NotificationStore.search, NotificationStore.one,
             IncidentStore.newest, IncidentStore.beginning, IncidentStore.rejections, IncidentStore.receivers,
             IncidentStore.version1,

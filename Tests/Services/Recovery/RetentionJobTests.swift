@@ -52,6 +52,10 @@ import Testing
         ])
     }
 
+    static func deadLetters(_ connection: PostgresConnection) async throws -> [DeadLetterGroups.IndexedDeadLetter] {
+        try await DeadLetterGroups(connection).deadLetters(.init(), limit: 10).deadLetters
+    }
+
     @Test func `RetentionJob deletes what has expired, and keeps how far a history was read`() async throws {
         try await TestDatabase.use { database in
             let connection = TestDatabase.connection(database)
@@ -63,7 +67,7 @@ import Testing
             #expect(try await answers.revision(of: key) == "r")
             let bars = try await SendAttemptStore(connection).histogram(from: .distantPast, to: .distantFuture)
             #expect(bars.map(\.attempts) == [2])
-            #expect(try await RejectedStore(connection).newest(10).map(\.position.offset) == [0])
+            #expect(try await Self.deadLetters(connection).map(\.offset) == [0])
             await connection.close()
         }
     }
@@ -75,11 +79,11 @@ import Testing
             await #expect(throws: ClockIsAhead.self) {
                 try await Self.retentionJob(connection, ahead: 365 * Self.day).turn()
             }
-            #expect(try await RejectedStore(connection).newest(10).count == 1)
+            #expect(try await Self.deadLetters(connection).count == 1)
             // The lease is still free.
             try await Self.fill(connection, daysAgo: 30)
             try await Self.retentionJob(connection).turn()
-            #expect(try await RejectedStore(connection).newest(10).map(\.position.offset) == [0])
+            #expect(try await Self.deadLetters(connection).map(\.offset) == [0])
             await connection.close()
         }
     }
@@ -97,7 +101,7 @@ import Testing
                 return Self.now.addingTimeInterval(read == 1 ? 0 : 365 * Self.day)
             }
             try await Self.retentionJob(connection, now: now).turn()
-            #expect(try await RejectedStore(connection).newest(10).count == 1)
+            #expect(try await Self.deadLetters(connection).count == 1)
             await connection.close()
         }
     }
@@ -115,7 +119,7 @@ import Testing
                     execute function refuse_deletion();
                     """)
             await #expect(throws: PostgresError.self) { try await Self.retentionJob(connection).turn() }
-            #expect(try await RejectedStore(connection).newest(10).isEmpty)
+            #expect(try await Self.deadLetters(connection).isEmpty)
             #expect(try await attempts.histogram(from: .distantPast, to: .distantFuture).count == 1)
             try await connection.run(unsafeScript: "drop trigger refuse on send_attempt")
             try await Self.retentionJob(connection).turn()
@@ -148,7 +152,7 @@ import Testing
             try await Self.retentionJob(connection).turn()
             let bars = try await SendAttemptStore(connection).histogram(from: .distantPast, to: .distantFuture)
             #expect(bars.map(\.attempts) == [1])
-            #expect(try await RejectedStore(connection).newest(10).map(\.position.offset) == [0])
+            #expect(try await Self.deadLetters(connection).map(\.offset) == [0])
             let key = SubscriptionKey(environment: .production, originalTransactionId: "1")
             #expect(try await RecoveryAnswerStore(connection).answers(of: key).count == 1)
             await connection.close()

@@ -8,9 +8,6 @@ public struct AppTransactionInfoResponse: Payload, Hashable {
     /// Its JWS.
     public var signedAppTransactionInfo: [UInt8]?
 
-    /// Nothing set.
-    public init() {}
-
     /// Reads Apple's JSON; fields without a value here are passed over.
     ///
     /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.

@@ -16,9 +16,6 @@ public struct ExtendRenewalDateResponse: Payload, Hashable {
     /// The new renewal date.
     public var effectiveDate: Date?
 
-    /// Nothing set.
-    public init() {}
-
     /// Reads Apple's JSON; fields without a value here are passed over.
     ///
     /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.

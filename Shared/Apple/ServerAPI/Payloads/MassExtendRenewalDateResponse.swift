@@ -8,9 +8,6 @@ public struct MassExtendRenewalDateResponse: Payload, Hashable {
     /// Our name of the request.
     public var requestIdentifier: String?
 
-    /// Nothing set.
-    public init() {}
-
     /// Reads Apple's JSON; fields without a value here are passed over.
     ///
     /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.

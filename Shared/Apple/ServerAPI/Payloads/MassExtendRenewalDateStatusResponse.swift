@@ -18,9 +18,6 @@ public struct MassExtendRenewalDateStatusResponse: Payload, Hashable {
     /// How many were not; each is told in a notification of its own.
     public var failedCount: Int64?
 
-    /// Nothing set.
-    public init() {}
-
     /// Reads Apple's JSON; fields without a value here are passed over.
     ///
     /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.

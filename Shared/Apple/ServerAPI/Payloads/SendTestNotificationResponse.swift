@@ -8,9 +8,6 @@ public struct SendTestNotificationResponse: Payload, Hashable {
     /// Asks what became of it; good for six months.
     public var testNotificationToken: String?
 
-    /// Nothing set.
-    public init() {}
-
     /// Reads Apple's JSON; fields without a value here are passed over.
     ///
     /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.

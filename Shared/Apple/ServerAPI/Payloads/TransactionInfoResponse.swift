@@ -8,9 +8,6 @@ public struct TransactionInfoResponse: Payload, Hashable {
     /// Its JWS.
     public var signedTransactionInfo: [UInt8]?
 
-    /// Nothing set.
-    public init() {}
-
     /// Reads Apple's JSON; fields without a value here are passed over.
     ///
     /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.

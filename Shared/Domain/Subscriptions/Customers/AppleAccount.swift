@@ -107,9 +107,6 @@ public struct AppleAccount: Sendable, Equatable {
         return evidence.count { $0.key != token && $0.value <= claim.evidence } < most
     }
 
-    /// Whether an account of the app claims or owns one of the purchases.
-    public func concerns(_ token: String) -> Bool { tokens.contains(token) }
-
     /// Whether another account of the app claims or owns one of the purchases.
     public func concernsOthers(than token: String) -> Bool { tokens.contains { $0 != token } }
 

@@ -89,24 +89,6 @@ public struct RejectedStore: Sendable {
         }
     }
 
-    /// The latest dead letters, newest first.
-    public func newest(_ limit: Int) async throws -> [RejectedRow] {
-        try await connection.execute(Self.newest, Int64(limit)).map { row in
-            RejectedRow(
-                cluster: try row.value("cluster"),
-                position: LogPosition(
-                    topic: try row.value("topic"), partition: try row.value("kafka_partition"),
-                    offset: try row.value("kafka_offset")),
-                stage: try row.value("stage"), reason: try row.value("reason"), message: try row.value("message"),
-                rejectedAt: try row.value("rejected_at"), build: try row.optional("build"),
-                claims: RejectedRow.Claims(
-                    source: try row.optional("source").flatMap(NotificationSource.init),
-                    receivedAt: try row.optional("received_at"),
-                    notificationUUID: try row.optional("notification_uuid"),
-                    environment: try row.optional("environment"), bundleId: try row.optional("bundle_id")))
-        }
-    }
-
     /// Deletes rows of dead letters that were rejected before a time. Kafka keeps their bytes for the topic's retention.
     /// - Returns: number of rows.
     public func delete(rejectedBefore time: Date) async throws -> Int {
@@ -129,16 +111,6 @@ public struct RejectedStore: Sendable {
             notification_uuid, environment, bundle_id, source, build)
         order by cluster, topic, kafka_partition, kafka_offset, rejected_at
         on conflict do nothing
-        """)
-
-    static let newest = Statement(
-        "rejected-newest",
-        """
-        select cluster, topic, kafka_partition, kafka_offset, stage, reason, message, rejected_at, received_at,
-            notification_uuid, environment, bundle_id, source, build
-        from rejected
-        order by rejected_at desc, kafka_offset desc
-        limit $1::bigint
         """)
 
     static let delete = Statement(

@@ -44,8 +44,6 @@ import Testing
         #expect(clock.now.timeIntervalSince(Self.start) >= 5 * 86_400)
         #expect(clock.now.timeIntervalSince(Self.start) < 5 * 86_400 + 900)
         #expect(480...500 ~= probes, "\(probes)")
-        health.resume(at: clock.now)
-        #expect(health.disabledBecause == nil && health.failures == 0 && health.nextProbeAt == clock.now)
     }
 
     @Test func `A failed test and an outage of an hour days later do not disable an endpoint`() {

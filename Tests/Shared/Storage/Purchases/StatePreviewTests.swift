@@ -127,7 +127,7 @@ import Testing
                 #expect(purchase.subscription == stored.subscriptions[key], "\(scenario.app) \(key)")
             }
             for (moment, after) in zip(scenario.moments(), stored.access[index]) {
-                let before = preview.access(ofAccount: token, at: moment)
+                let before = Self.access(of: token, by: preview, in: scenario.app, at: moment)
                 guard before.map(Self.sorted) != after.map(Self.sorted) else { continue }
                 let claims = try await CustomerStore(connection).claims(of: scenario.app, in: .production)
                 let owners = preview.purchases.values.map { OwnedPurchase($0.subscription) }
@@ -139,6 +139,15 @@ import Testing
                     """)
             }
         }
+    }
+
+    /// Nil where the account neither owns nor claims a purchase of the app, nor may use one.
+    private static func access(
+        of token: UUID, by preview: StatePreview, in app: String, at moment: Date
+    ) -> [AccessStore.Period]? {
+        guard !preview.reasons(of: token).isEmpty else { return nil }
+        return preview.usable(by: token).flatMap { preview.purchases[$0]?.periods ?? [] }
+            .filter { $0.bundleId == app && $0.contains(moment) }
     }
 
     private static func sorted(_ transfers: [TransferStore.Transfer]) -> [TransferStore.Transfer] {

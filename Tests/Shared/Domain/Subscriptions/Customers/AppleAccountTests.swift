@@ -329,7 +329,6 @@ import Testing
         renewal.appAccountToken = "carl"
         let accounts = Self.account(second: "bert", renewal: renewal)
         #expect(Self.entitled(accounts, to: "2") == ["carl"])
-        #expect(accounts.allSatisfy { $0.concerns("carl") })
     }
 
     /// Such an owner has no claim: Set App Account Token named it, and no transaction has yet.

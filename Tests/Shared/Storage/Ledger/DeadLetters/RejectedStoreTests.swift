@@ -16,23 +16,28 @@ import Testing
 
     @Test func `Dead letters are stored once and listed newest first`() async throws {
         try await TestDatabase.use { database async throws in
-            let store = RejectedStore(TestDatabase.connection(database))
+            let connection = TestDatabase.connection(database)
+            let store = RejectedStore(connection)
             let rows = [Self.row(1, "signature"), Self.row(2, "environment"), Self.row(3, "signature")]
             #expect(try await store.record(rows) == 3)
             #expect(try await store.record(rows + [Self.row(4, "signature")]) == 1)
-            #expect(try await store.newest(2) == [Self.row(4, "signature"), Self.row(3, "signature")])
+            let newest = try await DeadLetterGroups(connection).deadLetters(.init(), limit: 2).deadLetters
+            #expect(newest.map(\.offset) == [4, 3] && newest.map(\.criteria.reason) == ["signature", "signature"])
         }
     }
 
     @Test func `Dead letter is stored beside one of an earlier topic at its offset`() async throws {
         try await TestDatabase.use { database async throws in
-            let store = RejectedStore(TestDatabase.connection(database))
+            let connection = TestDatabase.connection(database)
+            let store = RejectedStore(connection)
             #expect(try await store.record([Self.row(1, "signature"), Self.row(2, "signature")]) == 2)
             var new = Self.row(1, "environment")
             new.rejectedAt = Date(milliseconds: 1_770_000_000_000)
             #expect(try await store.record([new]) == 1)
             #expect(try await store.record([new]) == 0)
-            #expect(try await store.newest(3) == [new, Self.row(2, "signature"), Self.row(1, "signature")])
+            let deadLetters = try await DeadLetterGroups(connection).deadLetters(.init(), limit: 3).deadLetters
+            #expect(deadLetters.map(\.offset) == [1, 2, 1])
+            #expect(deadLetters.map(\.criteria.reason) == ["environment", "signature", "signature"])
         }
     }
 
