@@ -27,8 +27,7 @@ import Testing
 
     /// The deliveries that pass, batch by batch, on one empty database.
     static func passes(_ batches: [[Delivery<VerifiedRecord>]]) async throws -> [[Bool]] {
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             let stage = Deduplicate(seen: SeenNotificationStore(connection), now: { Date(milliseconds: 1) })
             var passes: [[Bool]] = []
             for batch in batches {

@@ -57,8 +57,7 @@ import Testing
     }
 
     @Test func `RetentionJob deletes what has expired, and keeps how far a history was read`() async throws {
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             for days in [0.5, 5, 15, 30] { try await Self.fill(connection, daysAgo: days) }
             try await Self.retentionJob(connection).turn()
             let key = SubscriptionKey(environment: .production, originalTransactionId: "1")
@@ -68,13 +67,11 @@ import Testing
             let bars = try await SendAttemptStore(connection).histogram(from: .distantPast, to: .distantFuture)
             #expect(bars.map(\.attempts) == [2])
             #expect(try await Self.deadLetters(connection).map(\.offset) == [0])
-            await connection.close()
         }
     }
 
     @Test func `RetentionJob deletes nothing by a clock that is ahead of the database's`() async throws {
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             try await Self.fill(connection, daysAgo: 0)
             await #expect(throws: ClockIsAhead.self) {
                 try await Self.retentionJob(connection, ahead: 365 * Self.day).turn()
@@ -84,13 +81,11 @@ import Testing
             try await Self.fill(connection, daysAgo: 30)
             try await Self.retentionJob(connection).turn()
             #expect(try await Self.deadLetters(connection).map(\.offset) == [0])
-            await connection.close()
         }
     }
 
     @Test func `RetentionJob deletes nothing by a clock that goes ahead in its turn`() async throws {
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             try await Self.fill(connection, daysAgo: 0)
             let reads = Mutex(0)
             let now: @Sendable () -> Date = {
@@ -102,13 +97,11 @@ import Testing
             }
             try await Self.retentionJob(connection, now: now).turn()
             #expect(try await Self.deadLetters(connection).count == 1)
-            await connection.close()
         }
     }
 
     @Test func `RetentionJob deletes the other kinds where one cannot be deleted, and that one later`() async throws {
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             let attempts = SendAttemptStore(connection)
             try await Self.fill(connection, daysAgo: 30)
             try await connection.run(
@@ -124,14 +117,12 @@ import Testing
             try await connection.run(unsafeScript: "drop trigger refuse on send_attempt")
             try await Self.retentionJob(connection).turn()
             #expect(try await attempts.histogram(from: .distantPast, to: .distantFuture).isEmpty)
-            await connection.close()
         }
     }
 
     /// As where a disk is so slow that no more rows are deleted within the time limit of a statement.
     @Test func `RetentionJob deletes fewer rows at a time where a statement reaches its time limit`() async throws {
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             for days in [0.5, 30, 31, 32] { try await Self.fill(connection, daysAgo: days) }
             try await connection.run(
                 unsafeScript: """
@@ -155,13 +146,11 @@ import Testing
             #expect(try await Self.deadLetters(connection).map(\.offset) == [0])
             let key = SubscriptionKey(environment: .production, originalTransactionId: "1")
             #expect(try await RecoveryAnswerStore(connection).answers(of: key).count == 1)
-            await connection.close()
         }
     }
 
     @Test func `RetentionJob runs once a day in one of the processes`() async throws {
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             let attempts = SendAttemptStore(connection)
             try await Self.retentionJob(connection).turn()
             try await Self.fill(connection, daysAgo: 30)
@@ -170,7 +159,6 @@ import Testing
             try await connection.run(unsafeScript: "update lease set held_until = statement_timestamp()")
             try await Self.retentionJob(connection).turn()
             #expect(try await attempts.histogram(from: .distantPast, to: .distantFuture).isEmpty)
-            await connection.close()
         }
     }
 }

@@ -9,8 +9,7 @@ import Testing
 
 @Suite(.hangLimit) struct RetentionJobTests {
     @Test func `RetentionJob changes no month by a clock that goes ahead in its turn`() async throws {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             let reads = Mutex(0)
             // In May 2030, then in May 2040.
             let job = Self.job(connection) {
@@ -24,7 +23,6 @@ import Testing
             let months = try await RetentionStore(connection).months().map(\.name)
             #expect(months.contains("notification_payload_2030_05"))
             #expect(!months.contains("notification_payload_2040_05"))
-            await connection.close()
         }
     }
 
@@ -38,8 +36,7 @@ import Testing
     }
 
     @Test func `RetentionJob creates the ledger's months also where other rows cannot be deleted`() async throws {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             try await connection.run(
                 unsafeScript: """
                     create function refuse_deletion() returns trigger language plpgsql as $$

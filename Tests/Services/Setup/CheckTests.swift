@@ -53,15 +53,13 @@ import Testing
     @Test func `setup --check names missing topics and partitions, and a schema that was never migrated`() async throws
     {
         let broker = try DevelopmentBroker(topics: [(Topics.received.name, 1)])
-        try await TestDatabase.use(isMigrated: false) { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected(isMigrated: false) { connection in
             let rows = try await Self.rows(broker, connection)
             #expect(rows.first?.prefix(4) == [Topics.received.name, "partitions", "16", "1"])
             #expect(rows.count { $0[3] == "missing" } == Topics.all.count - 1)
             #expect(rows.last?[1] == "schema")
             let lines = tableText(rows).split(separator: "\n")
             #expect(lines.count == rows.count + 1)
-            await connection.close()
         }
     }
 }

@@ -10,8 +10,7 @@ import Testing
 
 @Suite struct AnnounceEndsTests {
     @Test func `AnnounceEnds tells of no end by a clock that is ahead of the database's`() async throws {
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             let ahead = Mutex(0.0)
             let now = { @Sendable () -> Date in Date().addingTimeInterval(ahead.withLock(\.self)) }
             let service = AnnounceEnds(
@@ -30,7 +29,6 @@ import Testing
             await #expect(throws: ClockIsAhead.self) { try await service.turn() }
             ahead.withLock { $0 = 0 }
             #expect(try await !service.turn())
-            await connection.close()
         }
     }
 }

@@ -14,8 +14,7 @@ import Testing
     private static let app = "com.example.app"
 
     @Test func `ApplyPolicy applies what an interrupted command left, and then waits`() async throws {
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             let tokens = (1...2).map { "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7\($0)" }
             let now = Date(milliseconds: 1_767_225_600_000)
             try await CustomerStore(connection).add(
@@ -37,7 +36,6 @@ import Testing
             #expect(try await connection.execute(users).affected == 2)
             #expect(try await service.turn())
             #expect(try await !service.turn())
-            await connection.close()
         }
     }
 }

@@ -33,6 +33,19 @@ public enum TestDatabase {
         return try result.get()
     }
 
+    /// Lends a connection to a fresh database.
+    public static func connected<Value>(
+        isMigrated: Bool = true, isolation: isolated (any Actor)? = #isolation,
+        _ body: (PostgresConnection) async throws -> Value
+    ) async throws -> Value {
+        try await use(isMigrated: isMigrated) { database async throws in
+            let connection = connection(database)
+            let value = try await body(connection)
+            await connection.close()
+            return value
+        }
+    }
+
     /// A connection that logs nothing.
     public static func connection(_ configuration: PostgresConfiguration) -> PostgresConnection {
         PostgresConnection(configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })

@@ -65,8 +65,7 @@ import Testing
     }
 
     @Test func `A hundred orders of import, following and notifications lead to one state`() async throws {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             let run = ImportRunTests.run(connection)
             var generator = SeededGenerator(state: 35)
             var ledger = ComparedLedger()

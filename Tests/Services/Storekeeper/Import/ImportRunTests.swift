@@ -30,8 +30,7 @@ import Testing
     }
 
     @Test func `An erased account is the outcome of its row, and holds up no other`() async throws {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             let run = Self.run(connection)
             let account = UUID()
             let byId = ImportList.Row(
@@ -54,8 +53,7 @@ import Testing
     }
 
     @Test func `Apple can be asked about a purchase when each row that names it is stored`() async throws {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             let rows = [
                 ImportList.Row(line: 1, customerId: "user-1", originalTransactionIds: ["1001"]),
                 ImportList.Row(line: 2, customerId: "user-2", originalTransactionIds: ["1001", "1002"]),
@@ -78,8 +76,7 @@ import Testing
     }
 
     @Test func `Access by hand is given once, and not again after it was revoked`() async throws {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             let now = CommandOutcome.now
             _ = try await EntitlementDefinitionStore(connection).put(
                 EntitlementDefinition(
@@ -108,8 +105,7 @@ import Testing
     }
 
     @Test func `A purchase that another customer has stays that one's, and the row says so (F22)`() async throws {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             let run = Self.run(connection)
             let purchase = "2000000000000001"
             let rows = (1...2).map { number in
@@ -130,8 +126,7 @@ import Testing
     @Test func `A purchase that a row names by its renewal is another account's also where nothing is fetched`()
         async throws
     {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             var ledger = ComparedLedger()
             let bought = [ledger.customer("owner"), nil].map { account in
                 ledger.buy(account ?? UUID(), from: -40, to: -10) {
@@ -187,8 +182,7 @@ import Testing
     @Test func `A dry run says of rows of one file that name one token or one purchase what the import says`()
         async throws
     {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             var ledger = ComparedLedger()
             let owned = ledger.buy(ledger.customer("owner"), from: -10, to: 20)
             try await ledger.apply(to: connection, seed: 1)

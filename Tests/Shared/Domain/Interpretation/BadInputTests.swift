@@ -46,10 +46,8 @@ import Testing
         var notification = NotificationBuilder()
         notification.transaction.offerIdentifier = String(repeating: "a", count: 1 << 20)
         let signed = try notification.signed()
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             #expect(try await NotificationBuilder.run([signed], connection) == [.verifier("oversized")])
-            await connection.close()
         }
     }
 
@@ -63,11 +61,9 @@ import Testing
         var long = NotificationBuilder()
         long.transaction.transactionId = String(repeating: "7", count: 600)
         let notifications = [try nul.signed(), try long.signed(), try NotificationBuilder().signed()]
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             let outcomes = try await NotificationBuilder.run(notifications, connection)
             #expect(outcomes == [.verifier("body"), .stateUpdater("unstorable"), .ledger])
-            await connection.close()
         }
     }
 
@@ -77,15 +73,13 @@ import Testing
         sandbox.transaction.productId = "test.gold"
         sandbox.renewal?.productId = "test.gold"
         let notifications = [try NotificationBuilder().signed(), try sandbox.signed()]
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             #expect(try await NotificationBuilder.run(notifications, connection) == [.ledger, .ledger])
             for (environment, product) in [(StoreEnvironment.production, "gold"), (.sandbox, "test.gold")] {
                 let transactions = try await TransactionStore(connection).transactions(
                     of: NotificationBuilder.key(environment))
                 #expect(transactions.map(\.productId) == [product])
             }
-            await connection.close()
         }
     }
 
@@ -97,8 +91,7 @@ import Testing
         other.payload.signedDate = NotificationBuilder.now.addingTimeInterval(1)
         let uuid = first.uuid
         let (one, two) = (try first.signed(), try other.signed())
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             let outcomes = try await NotificationBuilder.run([one, two, one], connection)
             #expect(outcomes == [.ledger, .ledger, .deduplicator("repeated")])
             let lines = try await NotificationStore(connection).lines(of: NotificationBuilder.key())
@@ -108,7 +101,6 @@ import Testing
             #expect(
                 try await SubscriptionStore(connection).find(NotificationBuilder.key())?.transaction?.productId
                     == "gold")
-            await connection.close()
         }
     }
 
@@ -128,8 +120,7 @@ import Testing
         let notifications = [try own.signed(), try other.signed()]
         let token = own.transaction.appAccountToken ?? ""
         for order in [notifications, notifications.reversed()] {
-            try await TestDatabase.use { database async throws in
-                let connection = TestDatabase.connection(database)
+            try await TestDatabase.connected { connection async throws in
                 #expect(try await NotificationBuilder.run(order, connection) == [.ledger, .ledger])
                 #expect(try await AnomalyStore(connection).anomalies(of: NotificationBuilder.key()) == [.otherApp])
                 let store = AccessStore(connection)
@@ -141,7 +132,6 @@ import Testing
                 let others = try await store.access(
                     ofAccount: token, of: NotificationBuilder.apps[1], in: .production, at: now)
                 #expect(others == [])
-                await connection.close()
             }
         }
     }
@@ -150,11 +140,9 @@ import Testing
         var notification = NotificationBuilder()
         notification.renewal?.originalTransactionId = "2000"
         let signed = try notification.signed()
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             let outcomes = try await NotificationBuilder.run([signed], connection)
             #expect(outcomes == [.verifier("nested-mismatch")])
-            await connection.close()
         }
     }
 }

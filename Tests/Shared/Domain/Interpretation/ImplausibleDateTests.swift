@@ -47,12 +47,10 @@ import Testing
         next.transaction.transactionId = "1002"
         for notifications in [[odd, next], [next, odd]] {
             let signed = try notifications.map { try $0.signed() }
-            try await TestDatabase.use { database async throws in
-                let connection = TestDatabase.connection(database)
+            try await TestDatabase.connected { connection async throws in
                 #expect(try await NotificationBuilder.run(signed, connection) == [.ledger, .ledger])
                 let state = try await SubscriptionStore(connection).find(NotificationBuilder.key())
                 #expect(state?.transaction?.transactionId == "1002")
-                await connection.close()
             }
         }
     }
@@ -96,14 +94,12 @@ import Testing
             notification.transaction.signedDate = date
             return try notification.signed()
         }
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             #expect(
                 try await NotificationBuilder.run(notifications + signedObjects, connection) == [
                     .verifier("expired-at-signing"), .verifier("not-yet-valid"), .verifier("expired-at-signing"),
                     .verifier("not-yet-valid"),
                 ])
-            await connection.close()
         }
     }
 }

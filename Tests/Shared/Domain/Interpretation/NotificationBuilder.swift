@@ -135,15 +135,13 @@ extension NotificationBuilder {
         var notification = NotificationBuilder()
         change(&notification)
         let signed = try notification.signed()
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             #expect(try await run([signed], connection) == [.ledger])
             let state = try #require(try await SubscriptionStore(connection).find(key()))
             #expect(check(state))
             #expect(try await Set(AnomalyStore(connection).anomalies(of: key())) == anomalies)
             let original = try await NotificationStore(connection).original(notification.uuid)
             #expect(original == signed)
-            await connection.close()
         }
     }
 }

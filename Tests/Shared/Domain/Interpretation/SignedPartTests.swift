@@ -38,8 +38,7 @@ import Testing
 
     /// The state after applying entries in this order, in batches of four.
     static func state(after entries: [LedgerEntry]) async throws -> PurchaseState {
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             try await apply(entries, on: connection)
             let state = try await PurchaseState(connection)
             await connection.close()
@@ -104,8 +103,7 @@ import Testing
         let history = try SignedHistory(seed: 5, length: 1)
         let entries = try await SignedHistory.entries(history.signedObjects.map { ($0, .upload) })
         #expect(entries.map(\.notificationType) == [SignedPart.transaction, .renewalInfo].map(\.rawValue))
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             try await Self.apply(entries + entries, on: connection)
             let ledger = NotificationStore(connection)
             let lines = try await ledger.page()
@@ -120,7 +118,6 @@ import Testing
             }
             let key = try #require(entries[0].event?.key)
             #expect(try await LifecycleGapStore(connection).gaps(of: key) == [])
-            await connection.close()
         }
     }
 }

@@ -5,8 +5,7 @@ import Testing
 
 @Suite(.hangLimit) struct ClockCheckTests {
     private static func check(ahead seconds: TimeInterval) async throws {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             try await ClockCheck(connection: connection, now: { Date().addingTimeInterval(seconds) }).run()
         }
     }

@@ -54,8 +54,7 @@ import Testing
     }
 
     @Test func `Every type of value comes back as it went`() async throws {
-        try await TestDatabase.use(isMigrated: false) { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected(isMigrated: false) { connection async throws in
             let uuid = UUID()
             let date = Date(timeIntervalSince1970: 1_700_000_000.123)
             let row = try await connection.execute(
@@ -75,8 +74,7 @@ import Testing
     }
 
     @Test func `Every type of value can be missing`() async throws {
-        try await TestDatabase.use(isMigrated: false) { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected(isMigrated: false) { connection async throws in
             let row = try await connection.execute(
                 Self.echo, Bool?.none, Int16?.none, Int32?.none, Int64?.none, Double?.none, String?.none,
                 [UInt8]?.none, UUID?.none, Date?.none, JSONText?.none)[0]
@@ -96,8 +94,7 @@ import Testing
                 $5::double precision[] as doubles, $6::text[] as texts, $7::bytea[] as bytes, $8::uuid[] as uuids,
                 $9::timestamptz[] as dates, $10::json[] as jsons, $11::text[] as nothing
             """)
-        try await TestDatabase.use(isMigrated: false) { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected(isMigrated: false) { connection async throws in
             let uuid = UUID()
             let row = try await connection.execute(
                 echo, [true, nil] as [Bool?], [1, -1] as [Int16], [nil, 2] as [Int32?], [3] as [Int64],

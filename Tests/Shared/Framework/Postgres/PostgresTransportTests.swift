@@ -26,8 +26,7 @@ import Testing
     }
 
     @Test func `PostgresConnection tells how it travels`() async throws {
-        try await TestDatabase.use(isMigrated: false) { configuration in
-            let connection = TestDatabase.connection(configuration)
+        try await TestDatabase.connected(isMigrated: false) { connection in
             let transport = try await connection.transport()
             await connection.close()
             #expect(!transport.sslMode.isEmpty && !transport.host.isEmpty)

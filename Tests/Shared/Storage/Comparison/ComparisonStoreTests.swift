@@ -7,8 +7,7 @@ import Testing
 
 @Suite(.serialized) struct ComparisonStoreTests {
     @Test func `Customers whose ids differ in their Unicode form alone have an account each`() async throws {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             let ids = ["Ren\u{E9}", "Rene\u{301}"]
             for id in ids {
                 _ = try await CustomerRecords(connection).put(
@@ -19,7 +18,6 @@ import Testing
             let accounts = try await ComparisonStore(connection).accounts(
                 of: ids, CoverageStore.App(.production, "com.example.app"))
             #expect(accounts.count == 2 && Set(accounts.values).count == 2)
-            await connection.close()
         }
     }
 }

@@ -54,8 +54,7 @@ import Testing
     }
 
     @Test func `AppleRequestLimitStore goes on at once where the database's clock was set back`() async throws {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             let store = AppleRequestLimitStore(connection)
             let question = Self.question()
             func setBack() async throws {

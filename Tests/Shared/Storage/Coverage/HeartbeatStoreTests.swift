@@ -9,8 +9,7 @@ import Testing
     static let read = Statement("test-heartbeats", "select accepted, rejected from ingest_heartbeat order by minute")
 
     @Test func `HeartbeatStore stores a heartbeat sent twice as it was sent last`() async throws {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             func beat(_ minute: Int64, _ accepted: Int64) -> IngestHeartbeat {
                 IngestHeartbeat(
                     instance: "a", minute: Date(milliseconds: minute * 60_000), accepted: accepted,

@@ -25,8 +25,7 @@ import Testing
     }
 
     @Test func `PostponedRequestStore claims a request when it is due, and again without an answer`() async throws {
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             let store = PostponedRequestStore(connection)
             let (due, later) = (Self.request(), Self.request("2000"))
             try await Self.postpone([due], in: connection)
@@ -40,15 +39,13 @@ import Testing
             let waiting = try await store.waiting()
             #expect(waiting.map(\.requests) == [2])
             #expect(waiting.map(\.lastError) == ["the limit"])
-            await connection.close()
         }
     }
 
     @Test func `PostponedRequestStore claims what was put off before the database's clock was set back`()
         async throws
     {
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             let store = PostponedRequestStore(connection)
             let request = Self.request()
             try await Self.postpone([request], .seconds(900), in: connection)
@@ -56,13 +53,11 @@ import Testing
                 unsafeScript: "update postponed_request set not_before = not_before + interval '1 year'")
             #expect(try await store.take(limit: 10, seconds: 60) == [request])
             #expect(try await store.take(limit: 10, seconds: 60).isEmpty)
-            await connection.close()
         }
     }
 
     @Test func `Each failure waits longer than the last, and an answer ends the waiting`() async throws {
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             let store = PostponedRequestStore(connection)
             let request = Self.request()
             for _ in 0..<6 { try await Self.postpone([request], in: connection) }
@@ -71,7 +66,6 @@ import Testing
             try await RecoveryAnswerStore(connection).record(
                 [RecoveryAnswerStoreTests.answer(0, revision: nil, before: request.before)], attempts: [])
             #expect(try await store.waiting().isEmpty)
-            await connection.close()
         }
     }
 }

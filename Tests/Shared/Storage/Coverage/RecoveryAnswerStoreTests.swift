@@ -16,8 +16,7 @@ import Testing
     }
 
     @Test func `RecoveryAnswerStore begins the next request at the revision of the last answer`() async throws {
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             let store = RecoveryAnswerStore(connection)
             #expect(try await store.revision(of: Self.key) == nil)
             try await store.record([Self.answer(0, revision: "a"), Self.answer(0, revision: nil)], attempts: [])
@@ -26,13 +25,11 @@ import Testing
             // An earlier request whose answer is stored late.
             try await store.record([Self.answer(1, revision: "b")], attempts: [])
             #expect(try await store.revision(of: Self.key) == "c")
-            await connection.close()
         }
     }
 
     @Test func `RecoveryAnswerStore keeps one row of an answer stored twice`() async throws {
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             let store = RecoveryAnswerStore(connection)
             let before = UUID()
             for _ in 0..<2 { try await store.record([Self.answer(0, revision: "a", before: before)], attempts: []) }
@@ -40,7 +37,6 @@ import Testing
             let answers = try await store.answers(of: Self.key)
             #expect(answers.count == 2)
             #expect(answers.last == Self.answer(0, revision: "b", before: before))
-            await connection.close()
         }
     }
 }

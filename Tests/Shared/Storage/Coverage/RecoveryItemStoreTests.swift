@@ -13,15 +13,13 @@ import Testing
 
     /// A database with one open window.
     static func use(_ body: (PostgresConnection, UUID) async throws -> Void) async throws {
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             let window = UUID()
             let scope = RecoveryWindow.Scope(
                 environment: app.environment, bundleId: app.bundleId, from: now.addingTimeInterval(-3600), to: now)
             try await RecoveryWindowStore(connection).open(
                 [RecoveryWindow.Request(id: window, scope: scope, reason: .manual)], at: now)
             try await body(connection, window)
-            await connection.close()
         }
     }
 

@@ -44,8 +44,7 @@ import Testing
         let late = Self.entry("CONSUMPTION_REQUEST", minute: 2.5, &fixtures)
         let declinedAgain = Self.entry("REFUND_DECLINED", minute: 4, &fixtures)
         let new = Self.entry("CONSUMPTION_REQUEST", minute: 5, &fixtures)
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             var rows: [Int] = []
             for entry in [bought, requested, again, requested, declined, late, declinedAgain, new] {
                 rows.append(try await TimelineStoreTests.apply(entry, connection).changes)
@@ -74,8 +73,7 @@ import Testing
             Self.entry("REFUND", minute: 4, transaction: "2", &fixtures),
             Self.entry("REFUND_REVERSED", minute: 5, transaction: "2", &fixtures),
         ]
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             _ = try await LedgerStore(connection).apply(entries, moving: [], recordedAt: Fixtures.now)
             #expect(
                 try await Self.changes(connection) == [
@@ -96,8 +94,7 @@ import Testing
                 minute: Double(Int.random(in: 0..<9, using: &fixtures.generator)),
                 transaction: index % 3 == 0 ? "2" : "1", &fixtures)
         }
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             var rest = (entries + entries).shuffled(using: &fixtures.generator)[...]
             while !rest.isEmpty {
                 let batch = rest.prefix(.random(in: 1...4, using: &fixtures.generator))

@@ -321,10 +321,8 @@ import Testing
     private static func withStore(
         _ body: (RetentionStore, PostgresConnection) async throws -> Void
     ) async throws {
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             try await body(RetentionStore(connection), connection)
-            await connection.close()
         }
     }
 }

@@ -10,8 +10,7 @@ import Testing
 /// Errors appear in logs, so they must not contain rows.
 @Suite(.serialized) struct RowsInErrorsTests {
     @Test func `An error of a rejected row shows nothing of its payload`() async throws {
-        try await TestDatabase.use { database in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection in
             try await connection.run(
                 unsafeScript: "alter table notification add constraint broken check (bundle_id = '') not valid")
             var fixtures = Fixtures(seed: 12)
@@ -29,7 +28,6 @@ import Testing
             for word in ["very-private", "Failing row", entry.notificationUUID.uuidString.lowercased()] {
                 #expect(!text.contains(word), "\(text)")
             }
-            await connection.close()
         }
     }
 }

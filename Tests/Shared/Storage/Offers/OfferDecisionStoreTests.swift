@@ -320,8 +320,7 @@ import Testing
     @Test func `The plan that is made once looks up the customer's purchases, and reads no others`() async throws {
         let name = "offer-decision-introductory"
         let statement = try #require(OfferDecisionStore.statements.first { $0.name == name })
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             try await connection.run(
                 unsafeScript: """
                     set plan_cache_mode = force_generic_plan;
@@ -331,7 +330,6 @@ import Testing
                 Statement(unsafeSQL: "explain execute asked ('Production', '{1}', 'group')")
             ).map { row in try row.value(at: 0, as: String.self) }
             #expect(plan.contains { $0.contains("(original_transaction_id = given.given_id)") }, "\(plan)")
-            await connection.close()
         }
     }
 }

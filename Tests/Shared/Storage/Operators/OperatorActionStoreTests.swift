@@ -7,8 +7,7 @@ import Testing
     @Test func `OperatorActionStore lets Apple be asked once for an action, and again once it has certainly failed`()
         async throws
     {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             let store = OperatorActionStore(connection)
             func action(_ outcome: OperatorAction.Outcome, on subject: String = "purchase 1, request a")
                 -> OperatorAction
@@ -25,7 +24,6 @@ import Testing
             try await store.record([action(.done)])
             #expect(try await !store.begin(action(.requested)))
             #expect(try await store.actions(on: ["purchase 1, request a"]).count == 4)
-            await connection.close()
         }
     }
 }

@@ -197,8 +197,7 @@ import Testing
         var fixtures = Fixtures(seed: 1400)
         let types = EventType.allCases.filter { !Self.others.contains($0) }
         let beginnings: Set<EventType> = [.subscribed, .subscribedByOffer, .boughtOnce]
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             var lines = ""
             for (number, type) in types.enumerated() {
                 if !beginnings.contains(type) {

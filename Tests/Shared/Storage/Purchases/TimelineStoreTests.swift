@@ -49,8 +49,7 @@ import Testing
             Self.entry("REFUND", transaction: "2", from: 19.5, signed: -2, revoked: true, &fixtures),
         ]
         let refund = Self.entry("REFUND", transaction: "1", from: -10, signed: -1, revoked: true, &fixtures)
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             for entry in entries { _ = try await Self.apply(entry, connection) }
             #expect(try await Self.givesAccess(connection))
             let before = try await TimelineStore(connection).rows(of: Self.key)
@@ -81,8 +80,7 @@ import Testing
         let running = Self.entry("DID_RENEW", transaction: "2", from: -20, signed: -3, &fixtures)
         let older = Self.entry("DID_RENEW", transaction: "2", from: -20, signed: -4, &fixtures)
         let over = Self.entry("SUBSCRIBED", transaction: "1", from: -50, signed: -50, &fixtures)
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             for entry in [current, running, older, over] { _ = try await Self.apply(entry, connection) }
             let rows = try await TimelineStore(connection).rows(of: Self.key)
                 .filter { $0.changes.contains { $0.transactionId != nil } }

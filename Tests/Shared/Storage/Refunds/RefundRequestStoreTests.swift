@@ -54,8 +54,7 @@ import Testing
             (Self.entry("REFUND_REVERSED", minute: 9, &fixtures), "1 1 com.example.app 6 OTHER reversed 9 done"),
             (Self.entry("REFUND", minute: 8, &fixtures), "1 1 com.example.app 6 OTHER reversed 9 done"),
         ]
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             for (entry, row) in steps {
                 _ = try await TimelineStoreTests.apply(entry, connection)
                 #expect(try await Self.rows(connection) == [row])
@@ -66,8 +65,7 @@ import Testing
     @Test func `A repeated request leaves the time at which the scheduler looks at it`() async throws {
         var fixtures = Fixtures(seed: 62)
         let requests = [1, 2].map { Self.entry("CONSUMPTION_REQUEST", minute: $0, &fixtures) }
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             func dueIn() async throws -> Int32 {
                 try await connection.execute(
                     Statement(

@@ -6,8 +6,7 @@ import Testing
 
 @Suite struct LeaseStoreTests {
     @Test func `LeaseStore gives a lease to one holder, and to another after its end`() async throws {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             let (store, first, second) = (LeaseStore(connection), UUID(), UUID())
             #expect(try await store.acquire("a", for: first, seconds: 60))
             #expect(try await store.acquire("a", for: first, seconds: 60))
@@ -19,8 +18,7 @@ import Testing
     }
 
     @Test func `LeaseStore gives a lease to another where the database's clock was set back`() async throws {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             let (store, first, second) = (LeaseStore(connection), UUID(), UUID())
             #expect(try await store.acquire("a", for: first, seconds: 60))
             try await connection.run(unsafeScript: "update lease set held_until = held_until + interval '1 year'")

@@ -96,8 +96,7 @@ import Testing
     }
 
     @Test func `Migrator rejects a migration changed afterwards, with its number and name`() async throws {
-        try await TestDatabase.use(isMigrated: false) { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected(isMigrated: false) { connection async throws in
             let first = Self.migration(1, "create table a (id integer)")
             _ = try await Migrator(connection, migrations: [first]).migrate()
             let changed = Self.migration(1, "create table a (id bigint)")
@@ -115,8 +114,7 @@ import Testing
     }
 
     @Test func `Missing migrations are named, and those of a newer build are ignored`() async throws {
-        try await TestDatabase.use(isMigrated: false) { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected(isMigrated: false) { connection async throws in
             let all = (1...3).map { Self.migration($0, "create table a\($0) ()") }
             await #expect(throws: Migrator.Failure.missing([1, 2])) {
                 try await Migrator(connection, migrations: Array(all[..<2])).check()
@@ -136,8 +134,7 @@ import Testing
     func `Migrator rejects a schema from before the first release in setup and in every service, with what to do`()
         async throws
     {
-        try await TestDatabase.use(isMigrated: false) { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected(isMigrated: false) { connection async throws in
             _ = try await Migrator(connection, migrations: [Migration(1, "ledger", Array("create table a ()".utf8))])
                 .migrate()
             let rejection = Migrator.Failure.otherSchema(1, found: "ledger", known: "pipeline")
@@ -173,8 +170,7 @@ import Testing
     }
 
     @Test func `Migrator rejects a schema from a newer build`() async throws {
-        try await TestDatabase.use(isMigrated: false) { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected(isMigrated: false) { connection async throws in
             let migrations = [Self.migration(1, "create table a ()"), Self.migration(2, "create table b ()")]
             _ = try await Migrator(connection, migrations: migrations).migrate()
             await #expect(throws: Migrator.Failure.newer(2, known: 1)) {
@@ -186,8 +182,7 @@ import Testing
     @Test func `Migrator leaves nothing of a failing migration behind, not even its predecessors of the same run`()
         async throws
     {
-        try await TestDatabase.use(isMigrated: false) { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected(isMigrated: false) { connection async throws in
             let good = Self.migration(1, "create table a ()")
             let bad = Self.migration(2, "create table b (); create table a ()")
             await #expect(throws: PostgresError.self) {

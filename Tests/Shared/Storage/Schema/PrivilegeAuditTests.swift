@@ -20,11 +20,9 @@ import Testing
     }
 
     @Test func `Migrator leaves no function to PUBLIC, whether or not roles can be granted anything`() async throws {
-        try await TestDatabase.use { database async throws in
-            let owner = TestDatabase.connection(database)
+        try await TestDatabase.connected { owner async throws in
             let findings = try await PrivilegeAudit(owner).findings()
             #expect(findings.filter { $0.problem.contains("function") } == [])
-            await owner.close()
         }
     }
 

@@ -14,8 +14,7 @@ import Testing
 
     /// `WRITE_PRIVILEGES=1 swift test --filter PrivilegeMatrixTests` writes the list.
     @Test func `Roles have the rights that Privileges.md lists, and no others`() async throws {
-        try await TestDatabase.use { database async throws in
-            let owner = TestDatabase.connection(database)
+        try await TestDatabase.connected { owner async throws in
             _ = try await Grants(owner).apply()
             let roles = Grants.Role.allCases.filter { $0 != .migrator }.map(\.rawValue)
             let rows = try await owner.execute(Self.rights, roles).map { row in try row.value("line", as: String.self) }

@@ -6,8 +6,7 @@ import Testing
 
 @Suite struct StorageStatementsTests {
     @Test func `The migrated schema accepts every statement`() async throws {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             for statement in StorageStatements.all {
                 await #expect(throws: Never.self, "\(statement.name ?? "?")") {
                     try await connection.prepare(statement)

@@ -152,8 +152,7 @@ import Testing
     }
 
     @Test func `Transactions that are known here have the purchase to which they belong`() async throws {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             let ledger = ComparedLedger.withAllCauses()
             try await ledger.apply(to: connection, seed: 1)
             var wanted: [String: String] = [:]

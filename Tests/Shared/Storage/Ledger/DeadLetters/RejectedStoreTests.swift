@@ -15,8 +15,7 @@ import Testing
     }
 
     @Test func `Dead letters are stored once and listed newest first`() async throws {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             let store = RejectedStore(connection)
             let rows = [Self.row(1, "signature"), Self.row(2, "environment"), Self.row(3, "signature")]
             #expect(try await store.record(rows) == 3)
@@ -27,8 +26,7 @@ import Testing
     }
 
     @Test func `Dead letter is stored beside one of an earlier topic at its offset`() async throws {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             let store = RejectedStore(connection)
             #expect(try await store.record([Self.row(1, "signature"), Self.row(2, "signature")]) == 2)
             var new = Self.row(1, "environment")
@@ -42,8 +40,7 @@ import Testing
     }
 
     @Test func `Dead letter is open although one at its offset was dismissed before it was rejected`() async throws {
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             let rows = [Self.row(1, "signature"), Self.row(2, "signature")]
             _ = try await RejectedStore(connection).record(rows)
             func dismissed(_ row: RejectedRow, after seconds: Double) -> OperatorAction {

@@ -55,8 +55,7 @@ import Testing
     @Test func `An end of which nothing told is told once, after the patience`() async throws {
         var fixtures = Fixtures(seed: 51)
         let bought = Self.entry("SUBSCRIBED", signed: 0, &fixtures)
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             try await Self.apply([bought], at: 0, connection)
             // The first call stores where to begin.
             #expect(try await Self.next(connection, minutes: -60) == nil)
@@ -101,8 +100,7 @@ import Testing
             Self.entry("SUBSCRIBED", purchase: "again", signed: 0, &fixtures),
             Self.entry("SUBSCRIBED", purchase: "again", from: 1 + 5 * minute, signed: 1 + 5 * minute, &fixtures),
         ]
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             #expect(try await Self.next(connection, minutes: -60) == nil)
             try await Self.apply([told[0], renewed[0], again[0], renewed[1]], at: 0.9, connection)
             try await Self.apply([told[1]], at: 1 + minute, connection)
@@ -120,8 +118,7 @@ import Testing
     @Test func `What ended before the first call is not told`() async throws {
         var fixtures = Fixtures(seed: 53)
         let bought = Self.entry("SUBSCRIBED", signed: 0, &fixtures)
-        try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+        try await TestDatabase.connected { connection async throws in
             try await Self.apply([bought], at: 0, connection)
             for minutes in [1.0, 60] { #expect(try await Self.next(connection, minutes: minutes) == nil) }
             #expect(try await Self.rows(connection).count == 1)
