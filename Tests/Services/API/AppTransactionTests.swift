@@ -104,10 +104,7 @@ struct AppTransactionTests {
         async throws
     {
         try await UploadFixture.with { fixture in
-            let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                .allow, mostAccounts: 2, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
-            await connection.close()
+            try await fixture.setPolicy(.allow, mostAccounts: 2)
             let accounts = (0..<4).map { _ in UUID() }
             var withheld: [String?] = []
             for account in accounts {
@@ -141,11 +138,7 @@ struct AppTransactionTests {
     @Test func `Of 20 restores of an app transaction at once by as many accounts three move it (O4, O6)`() async throws
     {
         try await UploadFixture.with { fixture async throws in
-            let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                .lastRestoreWins, mostAccounts: 100, of: ForgeryMaterial.bundleId, in: .production,
-                at: UploadFixture.now)
-            await connection.close()
+            try await fixture.setPolicy(.lastRestoreWins, mostAccounts: 100)
             let first = UUID()
             try await Self.upload("700000000000000001", signed: UploadFixture.now, of: first, fixture)
             let text = try Self.signed("700000000000000001", on: UploadFixture.now, fixture)
@@ -179,10 +172,7 @@ struct AppTransactionTests {
         policy: SharingPolicy, uploaded: String?, restored: String?, last: String?
     ) async throws {
         try await UploadFixture.with { fixture async throws in
-            let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                policy, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
-            await connection.close()
+            try await fixture.setPolicy(policy)
             func withheld(_ account: UUID, isRestore: Bool = true) async throws -> String? {
                 func upload(isDryRun: Bool) async throws -> JSONValue? {
                     try await Self.upload(
@@ -216,7 +206,7 @@ struct AppTransactionTests {
         isDryRun: Bool = false, _ fixture: UploadFixture
     ) async throws -> RunningAPI.Answer {
         let text = try signed(identity, on: date, in: environment, preordered: preorder, fixture)
-        try await fixture.api.pass(1)
+        try await fixture.api.pass()
         let answer = try await fixture.post(path, key: key) { json in
             json.member("appAccountToken", account.uuidString)
             json.member("signedAppTransaction", text)

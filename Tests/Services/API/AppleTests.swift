@@ -110,14 +110,10 @@ import Testing
     {
         try await Self.with { fixture, store in
             let bought = try store.subscribe(isOwned: false)
-            let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                .lastRestoreWins, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
-            await connection.close()
+            try await fixture.setPolicy(.lastRestoreWins)
             let (first, second) = (UUID(), UUID())
             for account in [first, second, first] {
-                fixture.api.clock.advance(by: 1)
-                try await fixture.api.keys.turn()
+                try await fixture.api.pass()
                 let answer = try await fixture.api.send(
                     "POST", "/v1/restores", key: fixture.key,
                     json: """
@@ -216,10 +212,7 @@ import Testing
         try await Self.with { fixture, store in
             let bought = try store.subscribe(isOwned: request.isOwned)
             let thief = UUID()
-            let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                policy, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
-            await connection.close()
+            try await fixture.setPolicy(policy)
             let answer = try await fixture.post(request.path) { json in
                 json.member("appAccountToken", thief.uuidString)
                 json.beginArray("transactionIds")
@@ -277,8 +270,7 @@ import Testing
             let first = try await upload(of: Self.account)
             #expect(first.claims == [claim] && first.access.contains(bought.productId))
             try await fixture.apply(fixture.records(first.accepted))
-            fixture.api.clock.advance(by: 1)
-            try await fixture.api.keys.turn()
+            try await fixture.api.pass()
             let second = try await upload(of: UUID())
             #expect(second.claims == [claim] && second.access == "[]")
             let reason = second.json?["withheld"]?.elements.first?["reason"]?.string

@@ -34,52 +34,48 @@ struct CustomerTests {
     }
 
     @Test func `Customer has the entitlements of its token`() async throws {
-        try await RunningAPI.with { api in
-            try await SampleState.use(api) { state in
-                try await state.subscribed()
-                let key = try await api.key(bundleIds: [SampleState.app])
-                #expect(try await api.get("\(customer)/entitlements", key: key).status == 404)
-                _ = try await api.send(
-                    "PUT", customer, key: key, json: #"{"appAccountToken":"\#(SampleState.account)"}"#)
-                let answer = try await api.get("\(customer)/entitlements", key: key)
-                #expect(answer.json?["entitlements"]?.elements.count == 1)
-                let wide = try await api.key()
-                #expect(try await api.get("\(customer)/entitlements", key: wide).problem == "invalid-request")
-                let named = try await api.get("\(customer)/entitlements?bundleId=\(SampleState.app)", key: wide)
-                #expect(named.json?["entitlements"]?.elements.count == 1)
-            }
+        try await SampleState.with { api, state in
+            try await state.subscribed()
+            let key = try await api.key(bundleIds: [SampleState.app])
+            #expect(try await api.get("\(customer)/entitlements", key: key).status == 404)
+            _ = try await api.send(
+                "PUT", customer, key: key, json: #"{"appAccountToken":"\#(SampleState.account)"}"#)
+            let answer = try await api.get("\(customer)/entitlements", key: key)
+            #expect(answer.json?["entitlements"]?.elements.count == 1)
+            let wide = try await api.key()
+            #expect(try await api.get("\(customer)/entitlements", key: wide).problem == "invalid-request")
+            let named = try await api.get("\(customer)/entitlements?bundleId=\(SampleState.app)", key: wide)
+            #expect(named.json?["entitlements"]?.elements.count == 1)
         }
     }
 
     @Test func `Customer has the accounts that share its Apple account, and which of them are entitled`() async throws {
-        try await RunningAPI.with { api in
-            try await SampleState.use(api) { state in
-                let key = try await api.key(bundleIds: [SampleState.app])
-                #expect(try await api.get("\(customer)/accounts", key: key).problem == "not-found")
-                _ = try await api.send(
-                    "PUT", customer, key: key, json: #"{"appAccountToken":"\#(SampleState.account)"}"#)
-                #expect(try await api.get("\(customer)/accounts", key: key).json?["data"]?.elements.isEmpty == true)
-                try await state.subscribed()
-                let other = "00000000-0000-4000-8000-00000000000b"
-                try await CustomerStore(state.connection).add(
-                    [
-                        AccountClaim(
-                            key: SubscriptionKey(environment: .sandbox, originalTransactionId: SampleState.purchase),
-                            bundleId: SampleState.app, appTransactionId: nil, appAccountToken: other, evidence: .signed,
-                            since: state.now)
-                    ])
-                func accounts() async throws -> [JSONValue] {
-                    try await api.get("\(customer)/accounts", key: key).json?["data"]?.elements ?? []
-                }
-                let two = try await accounts()
-                #expect(two.map { $0["appAccountToken"]?.string } == [SampleState.account, other])
-                #expect(two.map { $0["customerId"]?.string } == ["user/4711", nil])
-                #expect(two.map { $0["isEntitled"]?.bool } == [true, false])
-                #expect(two.last?["since"]?.int64 == state.now.milliseconds)
-                try await SharingStore(state.connection).setPolicy(
-                    .allow, of: SampleState.app, in: .sandbox, at: state.now)
-                #expect(try await accounts().map { $0["isEntitled"]?.bool } == [true, true])
+        try await SampleState.with { api, state in
+            let key = try await api.key(bundleIds: [SampleState.app])
+            #expect(try await api.get("\(customer)/accounts", key: key).problem == "not-found")
+            _ = try await api.send(
+                "PUT", customer, key: key, json: #"{"appAccountToken":"\#(SampleState.account)"}"#)
+            #expect(try await api.get("\(customer)/accounts", key: key).json?["data"]?.elements.isEmpty == true)
+            try await state.subscribed()
+            let other = "00000000-0000-4000-8000-00000000000b"
+            try await CustomerStore(state.connection).add(
+                [
+                    AccountClaim(
+                        key: SubscriptionKey(environment: .sandbox, originalTransactionId: SampleState.purchase),
+                        bundleId: SampleState.app, appTransactionId: nil, appAccountToken: other, evidence: .signed,
+                        since: state.now)
+                ])
+            func accounts() async throws -> [JSONValue] {
+                try await api.get("\(customer)/accounts", key: key).json?["data"]?.elements ?? []
             }
+            let two = try await accounts()
+            #expect(two.map { $0["appAccountToken"]?.string } == [SampleState.account, other])
+            #expect(two.map { $0["customerId"]?.string } == ["user/4711", nil])
+            #expect(two.map { $0["isEntitled"]?.bool } == [true, false])
+            #expect(two.last?["since"]?.int64 == state.now.milliseconds)
+            try await SharingStore(state.connection).setPolicy(
+                .allow, of: SampleState.app, in: .sandbox, at: state.now)
+            #expect(try await accounts().map { $0["isEntitled"]?.bool } == [true, true])
         }
     }
 
@@ -97,8 +93,7 @@ struct CustomerTests {
             let one = try #require(entitled.json?["entitlements"]?.elements.first)
             #expect(one["reason"]?.string == "manualGrant" && one["grantId"]?.string == id)
             #expect(one["until"]?.int64 == now + 5000 && entitled.json?["changesAt"]?.int64 == now + 5000)
-            api.clock.advance(by: 1)
-            try await api.keys.turn()
+            try await api.pass()
             #expect(try await api.send("DELETE", "\(customer)/grants/\(id)", key: key).status == 204)
             let after = try await api.get("\(customer)/entitlements", key: key)
             #expect(after.json?["entitlements"]?.elements.isEmpty == true && after.json?["version"]?.int64 == 2)
@@ -130,31 +125,28 @@ struct CustomerTests {
             #expect(try await grant("b", "r").status == 201)
             #expect(try await api.get("\(customer)/grants", key: key).json?["data"]?.elements.count == 2)
             #expect(try await grant("ü", "r").problem == "malformed-request")
-            api.clock.advance(by: Idempotency.retention + 1)
-            try await api.keys.turn()
+            try await api.pass(Idempotency.retention + 1)
             #expect(try await grant("a", "r").body != first.body)
         }
     }
 
     @Test func `Request that is in progress is not begun a second time`() async throws {
-        try await RunningAPI.with { api in
-            try await SampleState.use(api) { state in
-                let store = IdempotencyStore(state.connection)
-                let (id, now) = (UUID(), state.now)
-                func claim(at moment: Date) async throws -> IdempotencyStore.Known {
-                    try await store.claim(
-                        "a", of: id, digest: Array(repeating: 1, count: 32), at: moment,
-                        expiry: moment.addingTimeInterval(-Idempotency.retention),
-                        abandoned: moment.addingTimeInterval(-Idempotency.patience))
-                }
-                #expect(try await claim(at: now) == .new)
-                #expect(try await claim(at: now.addingTimeInterval(59)) == .inProgress)
-                // The process that began it has died.
-                #expect(try await claim(at: now.addingTimeInterval(61)) == .new)
-                try await store.withdraw("a", of: id)
-                #expect(try await claim(at: now.addingTimeInterval(62)) == .new)
-                #expect(try await store.delete(before: now.addingTimeInterval(100)) == 1)
+        try await SampleState.with { api, state in
+            let store = IdempotencyStore(state.connection)
+            let (id, now) = (UUID(), state.now)
+            func claim(at moment: Date) async throws -> IdempotencyStore.Known {
+                try await store.claim(
+                    "a", of: id, digest: Array(repeating: 1, count: 32), at: moment,
+                    expiry: moment.addingTimeInterval(-Idempotency.retention),
+                    abandoned: moment.addingTimeInterval(-Idempotency.patience))
             }
+            #expect(try await claim(at: now) == .new)
+            #expect(try await claim(at: now.addingTimeInterval(59)) == .inProgress)
+            // The process that began it has died.
+            #expect(try await claim(at: now.addingTimeInterval(61)) == .new)
+            try await store.withdraw("a", of: id)
+            #expect(try await claim(at: now.addingTimeInterval(62)) == .new)
+            #expect(try await store.delete(before: now.addingTimeInterval(100)) == 1)
         }
     }
 }

@@ -21,26 +21,24 @@ struct DefinitionTests {
     @Test func `Entitlement has the names of the definitions that hold its product, else the product's`()
         async throws
     {
-        try await RunningAPI.with { api in
-            try await SampleState.use(api) { state in
-                try await state.subscribed()
-                let key = try await api.key(bundleIds: [SampleState.app])
-                let before = try await api.get(entitlements, key: key)
-                #expect(Self.names(before) == ["pro.monthly"])
-                let put = try await api.send(
-                    "PUT", path, key: key, json: #"{"productIds":["pro.yearly","pro.monthly"]}"#)
-                #expect(put.status == 200 && put.json?["version"]?.int64 == 1)
-                _ = try await api.send(
-                    "PUT", "/v1/entitlement-definitions/export", key: key, json: #"{"productIds":["pro.monthly"]}"#)
-                let after = try await api.get(entitlements, key: key)
-                #expect(Self.names(after) == ["export", "pro"])
-                #expect(after.headers["etag"] != before.headers["etag"])
-                let (old, new) = (before.json?["version"]?.int64, after.json?["version"]?.int64)
-                #expect(try #require(new) > #require(old))
-                // Of another environment it is another definition.
-                let live = try await api.key(environment: .production, bundleIds: [SampleState.app])
-                #expect(try await api.get(path, key: live).problem == "not-found")
-            }
+        try await SampleState.with { api, state in
+            try await state.subscribed()
+            let key = try await api.key(bundleIds: [SampleState.app])
+            let before = try await api.get(entitlements, key: key)
+            #expect(Self.names(before) == ["pro.monthly"])
+            let put = try await api.send(
+                "PUT", path, key: key, json: #"{"productIds":["pro.yearly","pro.monthly"]}"#)
+            #expect(put.status == 200 && put.json?["version"]?.int64 == 1)
+            _ = try await api.send(
+                "PUT", "/v1/entitlement-definitions/export", key: key, json: #"{"productIds":["pro.monthly"]}"#)
+            let after = try await api.get(entitlements, key: key)
+            #expect(Self.names(after) == ["export", "pro"])
+            #expect(after.headers["etag"] != before.headers["etag"])
+            let (old, new) = (before.json?["version"]?.int64, after.json?["version"]?.int64)
+            #expect(try #require(new) > #require(old))
+            // Of another environment it is another definition.
+            let live = try await api.key(environment: .production, bundleIds: [SampleState.app])
+            #expect(try await api.get(path, key: live).problem == "not-found")
         }
     }
 
@@ -178,8 +176,7 @@ struct DefinitionTests {
             try await SharingStore(connection).choose(
                 second.uuidString, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
             await connection.close()
-            fixture.api.clock.advance(by: 1)
-            try await fixture.api.keys.turn()
+            try await fixture.api.pass()
             #expect(Self.names(try await fixture.entitlements(of: first)).isEmpty, "the other one was chosen")
             #expect(Self.names(try await fixture.entitlements(of: second)) == ["pro"])
         }

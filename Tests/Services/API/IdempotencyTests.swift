@@ -55,49 +55,47 @@ import WebhookDelivery
     func `A key whose request has begun its effect is neither withdrawn nor free before it expires, unless undone`()
         async throws
     {
-        try await RunningAPI.with { api in
-            try await SampleState.use(api) { state in
-                let store = IdempotencyStore(state.connection)
-                let (id, now) = (UUID(), state.now)
-                func claim(after seconds: Double) async throws -> IdempotencyStore.Known {
-                    let moment = now.addingTimeInterval(seconds)
-                    return try await store.claim(
-                        "a", of: id, digest: Array(repeating: 1, count: 32), at: moment,
-                        expiry: moment.addingTimeInterval(-Idempotency.retention),
-                        abandoned: moment.addingTimeInterval(-Idempotency.patience))
-                }
-                func begin() async throws -> Int {
-                    try await state.connection.pipeline([
-                        IdempotencyStore.command(
-                            beginning: "a", of: id, answer: Idempotency.interrupted.response.bytes)
-                    ])[0].affected
-                }
-                #expect(try await claim(after: 0) == .new)
-                #expect(try await begin() == 1)
-                // Another execution of the request stops here.
-                #expect(try await begin() == 0)
-                try await store.withdraw("a", of: id)
-                #expect(try await claim(after: 59) == .inProgress)
-                // A build that knows nothing of it replays the row as an answer.
-                let row = try await state.connection.execute(
-                    Statement(
-                        unsafeSQL: """
-                            select status, response_headers ->> 'Content-Type' as type, response_body
-                            from api_idempotency
-                            """)
-                )[0]
-                #expect(try row.value("status", as: Int32.self) == 409)
-                #expect(try row.value("type", as: String.self) == "application/problem+json")
-                let problem = try JSONDocument(row.value("response_body", as: [UInt8].self)).root
-                #expect(problem["type"]?.string == Problem.Kind.outcomeUnknown.type)
-                #expect(try await claim(after: 61) == .unsettled)
-                #expect(try await claim(after: Idempotency.retention - 1) == .unsettled)
-                _ = try await state.connection.pipeline([IdempotencyStore.command(undoing: "a", of: id)])
-                try await store.withdraw("a", of: id)
-                #expect(try await claim(after: 62) == .new)
-                #expect(try await begin() == 1)
-                #expect(try await claim(after: 62 + Idempotency.retention + 1) == .new)
+        try await SampleState.with { api, state in
+            let store = IdempotencyStore(state.connection)
+            let (id, now) = (UUID(), state.now)
+            func claim(after seconds: Double) async throws -> IdempotencyStore.Known {
+                let moment = now.addingTimeInterval(seconds)
+                return try await store.claim(
+                    "a", of: id, digest: Array(repeating: 1, count: 32), at: moment,
+                    expiry: moment.addingTimeInterval(-Idempotency.retention),
+                    abandoned: moment.addingTimeInterval(-Idempotency.patience))
             }
+            func begin() async throws -> Int {
+                try await state.connection.pipeline([
+                    IdempotencyStore.command(
+                        beginning: "a", of: id, answer: Idempotency.interrupted.response.bytes)
+                ])[0].affected
+            }
+            #expect(try await claim(after: 0) == .new)
+            #expect(try await begin() == 1)
+            // Another execution of the request stops here.
+            #expect(try await begin() == 0)
+            try await store.withdraw("a", of: id)
+            #expect(try await claim(after: 59) == .inProgress)
+            // A build that knows nothing of it replays the row as an answer.
+            let row = try await state.connection.execute(
+                Statement(
+                    unsafeSQL: """
+                        select status, response_headers ->> 'Content-Type' as type, response_body
+                        from api_idempotency
+                        """)
+            )[0]
+            #expect(try row.value("status", as: Int32.self) == 409)
+            #expect(try row.value("type", as: String.self) == "application/problem+json")
+            let problem = try JSONDocument(row.value("response_body", as: [UInt8].self)).root
+            #expect(problem["type"]?.string == Problem.Kind.outcomeUnknown.type)
+            #expect(try await claim(after: 61) == .unsettled)
+            #expect(try await claim(after: Idempotency.retention - 1) == .unsettled)
+            _ = try await state.connection.pipeline([IdempotencyStore.command(undoing: "a", of: id)])
+            try await store.withdraw("a", of: id)
+            #expect(try await claim(after: 62) == .new)
+            #expect(try await begin() == 1)
+            #expect(try await claim(after: 62 + Idempotency.retention + 1) == .new)
         }
     }
 
@@ -182,30 +180,28 @@ import WebhookDelivery
     }
 
     @Test func `Replay whose answer was lost is enqueued once under its Idempotency-Key`() async throws {
-        try await RunningAPI.with { api in
-            try await SampleState.use(api) { state in
-                let key = try await api.key()
-                let endpoint = WebhookEndpoint(
-                    id: UUID(), environment: .sandbox, url: "https://example.com/hook", filter: WebhookFilter(),
-                    createdAt: Date(timeIntervalSince1970: 0))
-                try await WebhookEndpointStore(state.connection).create(endpoint, audit: WebhookTests.audit)
-                try await state.subscribed()
-                func replay(_ name: String) async throws -> RunningAPI.Answer {
-                    try await api.send(
-                        "POST", "/v1/webhook-endpoints/\(endpoint.id.uuidString.lowercased())/replays", key: key,
-                        headers: ["Idempotency-Key": name],
-                        body: Array(#"{"originalTransactionId":"\#(SampleState.purchase)"}"#.utf8))
-                }
-                try await api.run(Self.secondAnswersFail)
-                let first = try await replay("a")
-                #expect(first.status == 202 && first.json?["enqueued"]?.int64 == 1)
-                let second = try await replay("a")
-                #expect(second.body == first.body && second.headers["idempotency-replayed"] == "true")
-                #expect(try await replay("b").problem == "conflict")
-                // A replay is accepted once the first one is delivered, as the problem says.
-                try await api.run("update webhook_delivery set state = 'delivered', finished_at = now()")
-                #expect(try await replay("b").status == 202)
+        try await SampleState.with { api, state in
+            let key = try await api.key()
+            let endpoint = WebhookEndpoint(
+                id: UUID(), environment: .sandbox, url: "https://example.com/hook", filter: WebhookFilter(),
+                createdAt: Date(timeIntervalSince1970: 0))
+            try await WebhookEndpointStore(state.connection).create(endpoint, audit: WebhookTests.audit)
+            try await state.subscribed()
+            func replay(_ name: String) async throws -> RunningAPI.Answer {
+                try await api.send(
+                    "POST", "/v1/webhook-endpoints/\(endpoint.id.uuidString.lowercased())/replays", key: key,
+                    headers: ["Idempotency-Key": name],
+                    body: Array(#"{"originalTransactionId":"\#(SampleState.purchase)"}"#.utf8))
             }
+            try await api.run(Self.secondAnswersFail)
+            let first = try await replay("a")
+            #expect(first.status == 202 && first.json?["enqueued"]?.int64 == 1)
+            let second = try await replay("a")
+            #expect(second.body == first.body && second.headers["idempotency-replayed"] == "true")
+            #expect(try await replay("b").problem == "conflict")
+            // A replay is accepted once the first one is delivered, as the problem says.
+            try await api.run("update webhook_delivery set state = 'delivered', finished_at = now()")
+            #expect(try await replay("b").status == 202)
         }
     }
 
@@ -285,11 +281,5 @@ extension RunningAPI {
             Statement(unsafeSQL: "select original_transaction_id from subscription order by 1"))
         await connection.close()
         return try rows.map { row in try row.value("original_transaction_id") }
-    }
-
-    /// Lets seconds pass; the keys are read again.
-    func pass(_ seconds: Double) async throws {
-        clock.advance(by: seconds)
-        try await keys.turn()
     }
 }

@@ -63,9 +63,7 @@ import Testing
     ) async throws {
         try await UploadFixture.with { fixture in
             let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                .lastRestoreWinsIfLapsed, needsDevice: false, of: ForgeryMaterial.bundleId, in: .production,
-                at: UploadFixture.now)
+            try await fixture.setPolicy(.lastRestoreWinsIfLapsed)
             try await body(fixture) { id in
                 let sql = """
                     select app_account_token
@@ -91,7 +89,7 @@ import Testing
                 let signed = try fixture.transaction(id, of: isNamed ? payer : nil, one.change)
                 _ = try await fixture.upload([signed], of: payer)
                 try await fixture.apply([fixture.received(signed)])
-                try await fixture.api.pass(1)
+                try await fixture.api.pass()
                 let answer = try await fixture.upload([signed], to: "/v1/restores", of: other)
                 #expect(answer.status == 200, "\(one.name)")
                 #expect(try await users(id) == [one.isLapsed ? other : payer], "\(one.name)")
@@ -144,9 +142,7 @@ import Testing
     {
         try await UploadFixture.with { fixture in
             let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                .lastRestoreWinsIfLapsed, needsDevice: false, of: ForgeryMaterial.bundleId, in: .production,
-                at: UploadFixture.now)
+            try await fixture.setPolicy(.lastRestoreWinsIfLapsed)
             let signed = try fixture.material.signed(
                 fixture.material.transaction { transaction in
                     transaction.appTransactionId = nil
@@ -176,11 +172,7 @@ import Testing
     /// Apple says that a purchase took its place: its payer uses that one.
     @Test func `A purchase whose upgrade is not known yet has not lapsed`() async throws {
         try await UploadFixture.with { fixture in
-            let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                .lastRestoreWinsIfLapsed, needsDevice: false, of: ForgeryMaterial.bundleId, in: .production,
-                at: UploadFixture.now)
-            await connection.close()
+            try await fixture.setPolicy(.lastRestoreWinsIfLapsed)
             let (payer, other) = (UUID(), UUID())
             let bought = try fixture.transaction(of: payer)
             _ = try await fixture.upload([bought], of: payer)
@@ -206,9 +198,7 @@ import Testing
     @Test func `A purchase that was bought again before a restore found it lapsed stays the buyer's`() async throws {
         try await UploadFixture.with { fixture in
             let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                .lastRestoreWinsIfLapsed, needsDevice: false, of: ForgeryMaterial.bundleId, in: .production,
-                at: UploadFixture.now)
+            try await fixture.setPolicy(.lastRestoreWinsIfLapsed)
             let (payer, other) = (UUID(), UUID())
             let lapsed = try fixture.transaction(of: payer) {
                 $0.purchaseDate = UploadFixture.now.addingTimeInterval(-100 * 86_400)
@@ -216,8 +206,7 @@ import Testing
             }
             _ = try await fixture.upload([lapsed], of: payer)
             try await fixture.apply([fixture.received(lapsed)])
-            fixture.api.clock.advance(by: 1)
-            try await fixture.api.keys.turn()
+            try await fixture.api.pass()
             #expect(try await fixture.upload([lapsed], to: "/v1/restores", of: other).status == 200)
             func users() async throws -> [UUID] {
                 try await connection.execute(
@@ -243,9 +232,7 @@ import Testing
     @Test func `A purchase whose upgrade has lapsed moves with a restore`() async throws {
         try await UploadFixture.with { fixture in
             let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                .lastRestoreWinsIfLapsed, needsDevice: false, of: ForgeryMaterial.bundleId, in: .production,
-                at: UploadFixture.now)
+            try await fixture.setPolicy(.lastRestoreWinsIfLapsed)
             let (payer, other) = (UUID(), UUID())
             let year = try fixture.transaction(of: payer) {
                 $0.productId = "com.example.reader.yearly"
@@ -261,8 +248,7 @@ import Testing
             }
             _ = try await fixture.upload([upgrade], of: payer)
             try await fixture.apply([fixture.received(year), fixture.received(upgrade)])
-            fixture.api.clock.advance(by: 1)
-            try await fixture.api.keys.turn()
+            try await fixture.api.pass()
             #expect(try await fixture.upload([upgrade], to: "/v1/restores", of: other).status == 200)
             let users = try await connection.execute(
                 Statement(unsafeSQL: "select app_account_token from purchase_account where may_use")

@@ -65,9 +65,7 @@ import Testing
     ) async throws {
         try await UploadFixture.with { fixture in
             let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                policy, needsDevice: needsDevice, mostAccounts: 1000, of: ForgeryMaterial.bundleId, in: .production,
-                at: UploadFixture.now)
+            try await fixture.setPolicy(policy, needsDevice: needsDevice, mostAccounts: 1000)
             for (index, cell) in Self.cells(policy, needsDevice: needsDevice).enumerated() {
                 let id = "\(2_000_000_000_000_000 + index)"
                 let (first, others) = (UUID(), (0..<Self.requests).map { _ in UUID() })
@@ -75,8 +73,7 @@ import Testing
                 _ = try await fixture.upload([bought], of: first)
                 try await fixture.apply([fixture.received(bought)])
                 let copy = try Self.signed(cell, id, account: cell.isOwned ? first : nil, cell.evidence, fixture)
-                fixture.api.clock.advance(by: 1)
-                try await fixture.api.keys.turn()
+                try await fixture.api.pass()
                 try await withThrowingTaskGroup { group in
                     for account in others {
                         group.addTask {
@@ -120,10 +117,10 @@ import Testing
                 }
                 let bought = try signed(.signed)
                 try await set(.lastRestoreWins)
-                try await fixture.api.pass(1)
+                try await fixture.api.pass()
                 _ = try await fixture.upload([bought], of: buyer)
                 try await fixture.apply([fixture.received(bought)])
-                try await fixture.api.pass(1)
+                try await fixture.api.pass()
                 switch holder {
                 case .moved: _ = try await fixture.upload([bought], to: "/v1/restores", of: second)
                 case .chosen:
@@ -132,7 +129,7 @@ import Testing
                         second.uuidString, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
                 }
                 try await set(policy)
-                try await fixture.api.pass(1)
+                try await fixture.api.pass()
                 let answer = try await Self.send(signed(cell.evidence), cell, of: thief, fixture)
                 #expect(answer.status == 200, "\(cell)")
                 let isTaken = cell.isRestore && cell.evidence != .old
@@ -146,7 +143,7 @@ import Testing
                 #expect(try await Self.users(of: id, connection) == expected, "\(holder) \(cell)")
                 guard holder == .moved else { continue }
                 // Its buyer takes it back, by an old copy, too.
-                try await fixture.api.pass(1)
+                try await fixture.api.pass()
                 _ = try await fixture.upload([signed(.old)], to: "/v1/restores", of: buyer)
                 let users = try await Self.users(of: id, connection)
                 #expect(users == (policy == .allow ? expected : [buyer]), "\(holder) \(cell)")

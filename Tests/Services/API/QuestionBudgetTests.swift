@@ -111,10 +111,7 @@ import Testing
         try await AppleFixture.with { store, clients in
             let bought = [try store.subscribe(), try store.subscribe(seed: 8)]
             try await UploadFixture.with(apple: clients, setsAccountTokens: true, questions: 3) { fixture in
-                let connection = TestDatabase.connection(fixture.api.database)
-                try await SharingStore(connection).setPolicy(
-                    .lastRestoreWins, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
-                await connection.close()
+                try await fixture.setPolicy(.lastRestoreWins)
                 let accounts = [UUID(), UUID()]
                 for account in accounts {
                     try await fixture.api.pass(100)

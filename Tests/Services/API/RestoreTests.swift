@@ -21,8 +21,7 @@ import Testing
             let first = try await fixture.upload([signed], of: Self.account)
             #expect(first.access.contains("monthly"))
             try await fixture.apply(fixture.records(1))
-            fixture.api.clock.advance(by: 1)
-            try await fixture.api.keys.turn()
+            try await fixture.api.pass()
             let second = UUID()
             let answer = try await fixture.upload([signed], to: "/v1/restores", of: second)
             #expect(answer.access == "[]")
@@ -62,15 +61,11 @@ import Testing
         policy: SharingPolicy, isMoved: Bool
     ) async throws {
         try await UploadFixture.with { fixture in
-            let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                policy, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
-            await connection.close()
+            try await fixture.setPolicy(policy)
             let signed = try fixture.transaction(of: Self.account)
             _ = try await fixture.upload([signed], of: Self.account)
             try await fixture.apply([fixture.received(signed)])
-            fixture.api.clock.advance(by: 1)
-            try await fixture.api.keys.turn()
+            try await fixture.api.pass()
             let second = UUID()
             #expect(try await fixture.upload([signed], of: second).access == "[]")
             let restored = try await fixture.upload([signed], to: "/v1/restores", of: second)
@@ -83,10 +78,7 @@ import Testing
 
     @Test func `A lapsed purchase that another account restores and then buys again is its own`() async throws {
         try await UploadFixture.with { fixture in
-            let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                .lastRestoreWinsIfLapsed, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
-            await connection.close()
+            try await fixture.setPolicy(.lastRestoreWinsIfLapsed)
             let lapsed = try fixture.transaction(of: Self.account) {
                 $0.purchaseDate = UploadFixture.now.addingTimeInterval(-100 * 86_400)
                 $0.expiresDate = UploadFixture.now.addingTimeInterval(-70 * 86_400)
@@ -117,17 +109,13 @@ import Testing
         policy: SharingPolicy
     ) async throws {
         try await UploadFixture.with { fixture in
-            let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                policy, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
-            await connection.close()
+            try await fixture.setPolicy(policy)
             let old = try fixture.transaction { Self.signedLongAgo(&$0) }
             let fresh = try fixture.transaction { $0.signedDate = UploadFixture.now }
             let first = try await fixture.upload([fresh], of: Self.account)
             #expect(first.claims == ["signed"] && first.access.contains("monthly"))
             try await fixture.apply(fixture.records(1))
-            fixture.api.clock.advance(by: 1)
-            try await fixture.api.keys.turn()
+            try await fixture.api.pass()
             let thief = UUID()
             for path in ["/v1/transactions", "/v1/restores"] {
                 let answer = try await fixture.upload([old], to: path, of: thief)
@@ -149,8 +137,7 @@ import Testing
             #expect(first.claims == ["old"] && first.access.contains("monthly"))
             try await fixture.apply(fixture.records(1))
             #expect(try await fixture.entitlements(of: Self.account).access.contains("monthly"))
-            fixture.api.clock.advance(by: 1)
-            try await fixture.api.keys.turn()
+            try await fixture.api.pass()
             let second = UUID()
             let fresh = try fixture.transaction { $0.signedDate = UploadFixture.now }
             #expect(try await fixture.upload([fresh], of: second).access.contains("monthly"))
@@ -166,14 +153,11 @@ import Testing
         async throws
     {
         try await UploadFixture.with { fixture in
-            let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                .refuse, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
-            await connection.close()
+            try await fixture.setPolicy(.refuse)
             let signed = try fixture.transaction()
             #expect(try await fixture.upload([signed], of: Self.account).access.contains("monthly"))
             try await fixture.apply([fixture.received(signed)])
-            try await fixture.api.pass(1)
+            try await fixture.api.pass()
             let second = UUID()
             var answers = [
                 try await fixture.upload([signed], of: second),

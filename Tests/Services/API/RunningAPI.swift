@@ -110,6 +110,12 @@ struct RunningAPI: Sendable {
         }
     }
 
+    /// Lets seconds pass; the keys are read again.
+    func pass(_ seconds: Double = 1) async throws {
+        clock.advance(by: seconds)
+        try await keys.turn()
+    }
+
     /// A key that is accepted at once.
     func key(
         environment: StoreEnvironment = .sandbox, scopes: Set<APIScope> = Set(APIScope.allCases),

@@ -26,6 +26,13 @@ struct SampleState {
         return value
     }
 
+    /// An API, and the state of its database.
+    static func with(
+        isolation: isolated (any Actor)? = #isolation, _ body: (RunningAPI, SampleState) async throws -> Void
+    ) async throws {
+        try await RunningAPI.with { api in try await use(api) { state in try await body(api, state) } }
+    }
+
     /// A period of a subscription, in seconds from now.
     /// - Returns: the notification that told.
     @discardableResult

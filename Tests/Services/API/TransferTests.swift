@@ -21,8 +21,7 @@ struct TransferTests {
     ) async throws {
         try await UploadFixture.with { fixture in
             let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                .lastRestoreWins, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+            try await fixture.setPolicy(.lastRestoreWins)
             let signed = try fixture.transaction(of: owner)
             _ = try await fixture.upload([signed], of: owner)
             try await fixture.apply([fixture.received(signed)])
@@ -34,8 +33,7 @@ struct TransferTests {
     private static func restore(
         _ signed: [UInt8], to account: UUID, _ fixture: UploadFixture
     ) async throws -> RunningAPI.Answer {
-        fixture.api.clock.advance(by: 1)
-        try await fixture.api.keys.turn()
+        try await fixture.api.pass()
         return try await fixture.upload([signed], to: "/v1/restores", of: account)
     }
 
@@ -110,8 +108,7 @@ struct TransferTests {
             for _ in 0..<PurchaseMove.limit {
                 #expect(try await Self.restore(signed, to: UUID(), fixture).status == 200)
             }
-            fixture.api.clock.advance(by: 1)
-            try await fixture.api.keys.turn()
+            try await fixture.api.pass()
             let late = UUID()
             let other = try fixture.transaction("2000000000000002")
             let answer = try await fixture.upload([signed, other], to: "/v1/restores", of: late)
@@ -160,8 +157,7 @@ struct TransferTests {
                 #expect(try await Self.restore(signed, to: UUID(), fixture).status == 200)
             }
             // Of two restores in one millisecond the lesser token would have the purchase.
-            fixture.api.clock.advance(by: 1)
-            try await fixture.api.keys.turn()
+            try await fixture.api.pass()
             let tried = try await fixture.post("/v1/restores") { json in
                 json.member("appAccountToken", UUID().uuidString)
                 json.member("dryRun", true)
@@ -212,8 +208,7 @@ struct TransferTests {
             try await connection.run(
                 unsafeScript: "update purchase_transfer set moved_at = moved_at - interval '31 days'")
             #expect(try await Self.restore(signed, to: late, fixture).access.contains("monthly"))
-            try await SharingStore(connection).setPolicy(
-                .firstWins, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+            try await fixture.setPolicy(.firstWins)
             await connection.close()
             let old = try fixture.transaction(of: Self.owner) {
                 $0.signedDate = UploadFixture.now.addingTimeInterval(-300 * 86_400)
@@ -230,8 +225,7 @@ struct TransferTests {
         try await Self.with { fixture, transfers, signed in
             let (first, second) = (UUID(), UUID())
             func restore(_ name: String) async throws -> RunningAPI.Answer {
-                fixture.api.clock.advance(by: 1)
-                try await fixture.api.keys.turn()
+                try await fixture.api.pass()
                 var json = JSONWriter()
                 json.beginObject()
                 json.member("bundleId", ForgeryMaterial.bundleId)
@@ -262,8 +256,7 @@ struct TransferTests {
     {
         try await UploadFixture.with { fixture in
             let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                .allow, mostAccounts: 3, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+            try await fixture.setPolicy(.allow, mostAccounts: 3)
             let signed = try fixture.transaction()
             try await fixture.apply([fixture.received(signed)])
             let accounts = (0..<20).map { _ in UUID() }
@@ -283,8 +276,7 @@ struct TransferTests {
             }
             #expect(try await claims() == 3)
             // Stronger evidence is not kept out, and neither is the account that Apple names.
-            fixture.api.clock.advance(by: 1)
-            try await fixture.api.keys.turn()
+            try await fixture.api.pass()
             let assigned = UUID()
             let answer = try await fixture.post { json in
                 json.member("appAccountToken", assigned.uuidString)
@@ -349,8 +341,7 @@ struct TransferTests {
         try await AppleFixture.with { store, clients in
             try await UploadFixture.with(apple: clients) { fixture in
                 let connection = TestDatabase.connection(fixture.api.database)
-                try await SharingStore(connection).setPolicy(
-                    policy, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+                try await fixture.setPolicy(policy)
                 for (index, isOwned) in [true, false].enumerated() {
                     for path in ["/v1/transactions", "/v1/restores"] {
                         let bought = try store.subscribe(
@@ -367,8 +358,7 @@ struct TransferTests {
                         let old = String(decoding: try signed(300 * 86_400), as: UTF8.self)
                         _ = try await fixture.upload([original], of: first)
                         try await fixture.apply([fixture.received(original)])
-                        fixture.api.clock.advance(by: 1)
-                        try await fixture.api.keys.turn()
+                        try await fixture.api.pass()
                         let answer = try await fixture.post(path) { json in
                             json.member("appAccountToken", thief.uuidString)
                             if attempt == .assignedId {
@@ -429,13 +419,9 @@ struct TransferTests {
         try await AppleFixture.with { store, clients in
             let bought = try store.subscribe()
             try await UploadFixture.with(apple: clients, setsAccountTokens: setsAccountTokens) { fixture in
-                let connection = TestDatabase.connection(fixture.api.database)
-                try await SharingStore(connection).setPolicy(
-                    .lastRestoreWins, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
-                await connection.close()
+                try await fixture.setPolicy(.lastRestoreWins)
                 for account in accounts {
-                    fixture.api.clock.advance(by: 1)
-                    try await fixture.api.keys.turn()
+                    try await fixture.api.pass()
                     let answer = try await fixture.post("/v1/restores") { json in
                         json.member("appAccountToken", account.uuidString)
                         json.beginObject("assign")

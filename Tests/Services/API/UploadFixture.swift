@@ -80,6 +80,14 @@ struct UploadFixture: Sendable {
         }
     }
 
+    func setPolicy(_ policy: SharingPolicy, needsDevice: Bool = false, mostAccounts: Int? = nil) async throws {
+        let connection = TestDatabase.connection(api.database)
+        try await SharingStore(connection).setPolicy(
+            policy, needsDevice: needsDevice, mostAccounts: mostAccounts, of: ForgeryMaterial.bundleId,
+            in: .production, at: Self.now)
+        await connection.close()
+    }
+
     /// The first payloads that were uploaded, as many as asked for, in their order.
     func records(_ count: Int) async throws -> [ReceivedNotification] {
         try await broker.messages(of: Topics.received, partitions: 1, count: count)

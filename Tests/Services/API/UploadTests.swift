@@ -220,8 +220,7 @@ import Testing
     ) async throws {
         try await UploadFixture.with { fixture in
             let connection = TestDatabase.connection(fixture.api.database)
-            try await SharingStore(connection).setPolicy(
-                policy, mostAccounts: 20, of: ForgeryMaterial.bundleId, in: .production, at: UploadFixture.now)
+            try await fixture.setPolicy(policy, mostAccounts: 20)
             func app(signed date: Date) throws -> String {
                 var app = AppTransaction()
                 app.receiptType = .production

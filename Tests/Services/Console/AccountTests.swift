@@ -10,8 +10,7 @@ import Testing
     private static let path = "/accounts/Production/\(SampleContents.account)"
 
     @Test func `Account shows what was paid for each purchase and in all, and who granted access`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             try await console.withOwner { connection in
                 try await connection.run(
                     unsafeScript: """

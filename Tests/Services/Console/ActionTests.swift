@@ -12,8 +12,7 @@ import Testing
 
     @Test func `Support grants access for a week with a reason, which is in effect and in the audit log`() async throws
     {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(as: "sue", role: "support")
             let token = try #require(try await console.get(Self.account, cookie: cookie).field("token"))
             let fields = [
@@ -42,8 +41,7 @@ import Testing
     }
 
     @Test func `A form that is sent twice grants access once`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(role: "support")
             let form = try await console.get(Self.account, cookie: cookie)
             let fields = [
@@ -76,8 +74,7 @@ import Testing
     }
 
     @Test func `A reason has at most 1000 characters, however many bytes one shown character has`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(role: "support")
             let token = try #require(try await console.get(Self.account, cookie: cookie).field("token"))
             let fields = ["token": token, "app": SampleContents.app, "product": "p", "days": "7", "unknown": "yes"]
@@ -100,8 +97,7 @@ import Testing
     }
 
     @Test func `Console shows a rejected form again, with what was entered and the fault at its field`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(role: "operator")
             let token = try #require(try await console.get(Self.account, cookie: cookie).field("token"))
             let fields = [
@@ -147,8 +143,7 @@ import Testing
     }
 
     @Test func `Console revokes a grant once`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(role: "support")
             let token = try #require(try await console.get(Self.account, cookie: cookie).field("token"))
             _ = try await console.post(
@@ -176,8 +171,7 @@ import Testing
     }
 
     @Test func `Console rejects an action without a reason, a token or the same origin`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(role: "admin")
             let other = try await console.signedIn(as: "bob", role: "admin")
             let token = try #require(try await console.get(Self.account, cookie: cookie).field("token"))
@@ -214,8 +208,7 @@ import Testing
     }
 
     @Test func `Console dismisses the list that a dry run froze, and nothing that came later`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(as: "olga", role: "operator")
             let list = "/dead-letters/list?reason=app-unknown"
             let token = try #require(try await console.get(list, cookie: cookie).field("token"))
@@ -247,8 +240,7 @@ import Testing
     }
 
     @Test func `Dead letters show the release with which a reason began`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(role: "viewer")
             let page = try await console.get("/dead-letters?reason=app-unknown", cookie: cookie)
             #expect(page.text.contains("was rejected by release 0.0.9"))
@@ -256,8 +248,7 @@ import Testing
     }
 
     @Test func `Console plans the recovery of a day, and opens its window with a reason`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(role: "operator")
             let coverage = try await console.get("/coverage", cookie: cookie)
             let link = try #require(coverage.text.firstMatch(of: /href="(\/coverage\/recover\?[^"]*)"/)).output.1
@@ -280,8 +271,7 @@ import Testing
     }
 
     @Test func `Console asks recovery for the customer's history on a refresh`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(role: "support")
             let path = "/purchases/Production/\(SampleContents.purchase)"
             let token = try #require(try await console.get(path, cookie: cookie).field("token"))
@@ -299,8 +289,7 @@ import Testing
     func `An extension is refused with a reason where days, Apple's reason or the key of Apple's API are missing`()
         async throws
     {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(role: "support")
             let path = "/purchases/Production/\(SampleContents.purchase)"
             let page = try await console.get(path, cookie: cookie)

@@ -15,8 +15,7 @@ import Testing
     func `Each cell leads to its differences, page by page, and each difference to its purchase and notification`()
         async throws
     {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(role: "support")
             let page = try await console.get("/compare?scope=Production+com.example.app", cookie: cookie)
             #expect(page.status == 200 && page.text.contains("Other owner") && page.text.contains("Unexplained"))
@@ -40,8 +39,7 @@ import Testing
     }
 
     @Test func `The command of the report names the kind of file where several were compared`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(role: "support")
             let address = "/compare?scope=Production+com.example.app"
             let command = "storekeeper compare report --app com.example.app --environment Production"
@@ -64,8 +62,7 @@ import Testing
     }
 
     @Test func `A viewer sees the numbers, and no id of a customer`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(role: "viewer")
             let page = try await console.get("/compare?scope=Production+com.example.app", cookie: cookie)
             let address = try Self.cell(page.text)

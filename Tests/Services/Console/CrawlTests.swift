@@ -9,8 +9,7 @@ import Testing
     func `Every page can be looked at, changes nothing, escapes what came in, and lacks no name`(
         role: String
     ) async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fillRefunds(console)
+        try await SampleContents.with(refunds: true) { console in
             let cookie = try await console.signedIn(role: role)
             if role != "viewer", role != "support" { try await Self.freeze(console, cookie) }
             let before = try await DatabaseContents(console)
@@ -35,8 +34,7 @@ import Testing
     }
 
     @Test func `Console shows a viewer no id of a customer on any page`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fillRefunds(console)
+        try await SampleContents.with(refunds: true) { console in
             let cookie = try await console.signedIn(role: "viewer")
             var seen: Set<String> = []
             var waiting = Self.starts("viewer")

@@ -18,8 +18,7 @@ import Testing
     }
 
     @Test func `Console shows an admin what an erasure would delete, and changes nothing by showing it`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(role: "admin")
             let before = try await DatabaseContents(console).text
             let page = try await console.get(Self.account, cookie: cookie)
@@ -36,8 +35,7 @@ import Testing
     @Test func `Console erases with a reason only, shows the certificate, and names nothing else in the audit log`()
         async throws
     {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(as: "ada", role: "admin")
             let path = "\(Self.account)/erasure"
             let fields = try await Self.fields(console, cookie, "erase")
@@ -74,8 +72,7 @@ import Testing
     }
 
     @Test func `Console erases no account of which nothing is known`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(role: "admin")
             let fields = try await Self.fields(console, cookie, "erase")
             let stranger = "/accounts/Production/\(UUID().uuidString.lowercased())/erasure"
@@ -91,8 +88,7 @@ import Testing
     }
 
     @Test func `Console detaches a customer, keeps what Apple signed, and may erase later`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(role: "admin")
             let path = "\(Self.account)/erasure"
             let payloads = Statement(unsafeSQL: "select from notification_payload")
@@ -110,8 +106,7 @@ import Testing
 
     @Test(arguments: ["viewer", "support", "operator"])
     func `Only an admin erases`(role: String) async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(role: role)
             #expect(try await console.get(Self.plan, cookie: cookie).status == 403)
             #expect(try await console.get("/erasures/\(UUID().uuidString)", cookie: cookie).status == 403)

@@ -11,8 +11,7 @@ import Testing
     @Test func `Support sees the rules in force, what was signed, and how much of each offer was redeemed`()
         async throws
     {
-        try await RunningConsole.with { console in
-            try await SampleContents.fillRefunds(console)
+        try await SampleContents.with(refunds: true) { console in
             let cookie = try await console.signedIn(role: "support")
             let page = try await console.get("/offers", cookie: cookie)
             #expect(page.status == 200 && page.text.contains("Version 1 of") && page.text.contains("by olga."))
@@ -26,8 +25,7 @@ import Testing
     }
 
     @Test func `Viewer sees how much of each offer was redeemed, and no id of a customer`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fillRefunds(console)
+        try await SampleContents.with(refunds: true) { console in
             let cookie = try await console.signedIn(role: "viewer")
             let page = try await console.get("/offers", cookie: cookie)
             #expect(page.status == 200 && page.text.contains(Self.redeemed) && page.text.contains("7e3f…7a7b"))
@@ -36,8 +34,7 @@ import Testing
     }
 
     @Test func `Rules that a newer build set do not end the page`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fillRefunds(console)
+        try await SampleContents.with(refunds: true) { console in
             try await console.withOwner { connection in
                 try await connection.run(
                     unsafeScript: "update offer_rule set document = '{\"rules\": [], \"later\": 1}'")

@@ -23,8 +23,7 @@ import Testing
 
     @Test(arguments: [1, 2, 3, 100])
     func `Pages of the ledger list every notification once, whatever is looked at in one step`(look: Int) async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             try await console.withOwner { connection in
                 let pages = ConsolePages(connection, look: look)
                 let all = try await ConsolePages(connection).notifications(.init(), after: nil, limit: 100).lines
@@ -54,8 +53,7 @@ import Testing
     }
 
     @Test func `Console says how far it looked where a page ends early because few rows match`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             try await console.withOwner { connection in
                 var filter = ConsolePages.Filter()
                 filter.notificationType = "TEST"
@@ -72,8 +70,7 @@ import Testing
 
     @Test(arguments: [1, 2, 4, 100])
     func `Pages of the dead letters list every one once, whatever is looked at in one step`(look: Int) async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             try await console.withOwner { connection in
                 // Many of one moment, which is no whole millisecond.
                 let moment = Date(timeIntervalSince1970: 1_764_900_000.123_457)
@@ -105,8 +102,7 @@ import Testing
     }
 
     @Test func `Console shows as last error of a stage the newest rejection, or why its fetches fail`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let now = RunningConsole.now
             let newest = try await console.withOwner { connection in
                 try await DeadLetterGroups(connection).newestByStage(since: now.addingTimeInterval(-86_400))

@@ -9,8 +9,7 @@ import Testing
     private static let request = "/refunds/Production/\(SampleContents.purchase)"
 
     @Test func `Viewer sees refund requests by deadline, and no id, answer or usage of a customer`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fillRefunds(console)
+        try await SampleContents.with(refunds: true) { console in
             let cookie = try await console.signedIn(role: "viewer")
             let page = try await console.get("/refunds", cookie: cookie)
             #expect(page.status == 200 && page.text.contains("2000…0001") && page.text.contains("pro.monthly"))
@@ -20,8 +19,7 @@ import Testing
     }
 
     @Test func `Support sees what the policy would tell, and the purchase's page shows the request`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fillRefunds(console)
+        try await SampleContents.with(refunds: true) { console in
             let cookie = try await console.signedIn(role: "support")
             let list = try await console.get("/refunds", cookie: cookie)
             #expect(list.text.contains("GRANT_FULL") && list.text.contains("always"))
@@ -37,8 +35,7 @@ import Testing
     }
 
     @Test func `Support sees the request whose time is over first, however many are newer`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fillRefunds(console)
+        try await SampleContents.with(refunds: true) { console in
             try await console.withOwner { connection in
                 let now = Int64(RunningConsole.now.timeIntervalSince1970)
                 try await connection.run(
@@ -83,8 +80,7 @@ import Testing
     }
 
     @Test func `Support answers by hand once, after a dry run, with a reason in the audit log`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fillRefunds(console)
+        try await SampleContents.with(refunds: true) { console in
             let cookie = try await console.signedIn(as: "sue", role: "support")
             let token = try #require(try await console.get(Self.request, cookie: cookie).field("token"))
             let path = Self.request + "/answer"

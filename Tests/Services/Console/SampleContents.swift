@@ -23,6 +23,17 @@ struct SampleContents {
     let connection: PostgresConnection
     let now = RunningConsole.now
 
+    /// A console that shows these contents.
+    static func with(
+        refunds: Bool = false, isolation: isolated (any Actor)? = #isolation,
+        _ body: (RunningConsole) async throws -> Void
+    ) async throws {
+        try await RunningConsole.with { console in
+            if refunds { try await fillRefunds(console) } else { try await fill(console) }
+            try await body(console)
+        }
+    }
+
     static func fill(_ console: RunningConsole) async throws {
         try await console.withOwner { connection in
             let contents = SampleContents(connection: connection)

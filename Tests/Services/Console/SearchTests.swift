@@ -7,8 +7,7 @@ import Testing
 
 @Suite(.hangLimit) struct SearchTests {
     @Test func `Search leads to the one purchase that has the id, and says why access ended`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(role: "support")
             let found = try await console.get("/search?q=%20\(SampleContents.ended)%20", cookie: cookie)
             let path = try #require(found.header("location"))
@@ -31,8 +30,7 @@ import Testing
     }
 
     @Test func `Reports are files of comma-separated values that no spreadsheet computes`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fill(console)
+        try await SampleContents.with { console in
             let cookie = try await console.signedIn(role: "support")
             let scope = FormFields.encode("Production \(SampleContents.app)")
             let file = try await console.get("/insight/win-back.csv?scope=\(scope)", cookie: cookie)

@@ -25,8 +25,7 @@ import Testing
     ]
 
     @Test func `Every command that the console prints works as it is printed`() async throws {
-        try await RunningConsole.with { console in
-            try await SampleContents.fillRefunds(console)
+        try await SampleContents.with(refunds: true) { console in
             let cookie = try await console.signedIn(role: "admin")
             let token = try #require(try await console.get("/", cookie: cookie).field("token"))
             let granted = try await console.post(
