@@ -219,11 +219,10 @@ extension EndToEnd {
             for table in tables {
                 let table: String = try table.value("name")
                 let rows = try await ledger.connection.execute(
-                    Statement(
-                        unsafeSQL: """
-                            select from \(table) as row
-                            where row::text ilike '%' || $1::text || '%' or row::text ilike '%' || $2::text || '%'
-                            """), name, hex)
+                    unsafeSQL: """
+                        select from \(table) as row
+                        where row::text ilike '%' || $1::text || '%' or row::text ilike '%' || $2::text || '%'
+                        """, name, hex)
                 if rows.affected > 0 { found.append(table) }
             }
             return found

@@ -67,13 +67,12 @@ extension EndToEnd {
             let connection = TestDatabase.connection(
                 PostgresConfiguration(url: services.databaseURL, applicationName: "storekeeper-tests"))
             let rows = try await connection.execute(
-                Statement(
-                    unsafeSQL: """
-                        select pid from pg_stat_activity
-                        where backend_type = 'client backend' and pid <> pg_backend_pid()
-                        order by pid
-                        limit 1
-                        """))
+                unsafeSQL: """
+                    select pid from pg_stat_activity
+                    where backend_type = 'client backend' and pid <> pg_backend_pid()
+                    order by pid
+                    limit 1
+                    """)
             let process: Int32 = try #require(rows.first).value("pid")
             #expect(Foundation.kill(process, SIGKILL) == 0)
             await connection.close()

@@ -236,12 +236,11 @@ struct AppTransactionTests {
     private static func entitled(_ fixture: UploadFixture, by identity: String? = nil) async throws -> Set<UUID> {
         let connection = TestDatabase.connection(fixture.api.database)
         let rows = try await connection.execute(
-            Statement(
-                unsafeSQL: """
-                    select app_account_token
-                    from account_app
-                    where is_entitled and ($1::text is null or identity = $1::text)
-                    """), identity)
+            unsafeSQL: """
+                select app_account_token
+                from account_app
+                where is_entitled and ($1::text is null or identity = $1::text)
+                """, identity)
         await connection.close()
         return try Set(rows.map { row in try row.value(at: 0, as: UUID.self) })
     }

@@ -135,7 +135,7 @@ struct BadInputTests {
                 "operator_action", "entitlement_definition", "account_app", "customer_consent",
                 "erased_account",
             ] {
-                let rows = try await connection.execute(Statement(unsafeSQL: "select from \(table)"))
+                let rows = try await connection.execute(unsafeSQL: "select from \(table)")
                 #expect(rows.affected == 0, "\(table)")
             }
             await connection.close()

@@ -49,12 +49,11 @@ import Testing
                 "POST", path, key: try await api.key(), headers: ofAllApps, body: Array("{}".utf8))
             #expect(known.status == 200)
             let stored = try await connection.execute(
-                Statement(
-                    unsafeSQL: """
-                        select bundle_id, app_account_tokens::text as accounts
-                        from api_idempotency
-                        where idempotency_key = 'all'
-                        """))
+                unsafeSQL: """
+                    select bundle_id, app_account_tokens::text as accounts
+                    from api_idempotency
+                    where idempotency_key = 'all'
+                    """)
             #expect(try stored.first?.optional("bundle_id", as: String.self) == SampleState.app)
             #expect(try stored.first?.value("accounts", as: String.self) == "{\(SampleState.account)}")
 

@@ -104,7 +104,7 @@ struct ErasureTests {
             }
             func unswept() async throws -> Int {
                 try await connection.execute(
-                    Statement(unsafeSQL: "select id from erased_account where unswept_account is not null")
+                    unsafeSQL: "select id from erased_account where unswept_account is not null"
                 ).count
             }
             _ = try await CustomerRecords(connection).put(

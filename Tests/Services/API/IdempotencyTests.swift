@@ -79,11 +79,10 @@ import WebhookDelivery
             #expect(try await claim(after: 59) == .inProgress)
             // A build that knows nothing of it replays the row as an answer.
             let row = try await state.connection.execute(
-                Statement(
-                    unsafeSQL: """
-                        select status, response_headers ->> 'Content-Type' as type, response_body
-                        from api_idempotency
-                        """)
+                unsafeSQL: """
+                    select status, response_headers ->> 'Content-Type' as type, response_body
+                    from api_idempotency
+                    """
             )[0]
             #expect(try row.value("status", as: Int32.self) == 409)
             #expect(try row.value("type", as: String.self) == "application/problem+json")
@@ -278,7 +277,7 @@ extension RunningAPI {
     func purchases() async throws -> [String] {
         let connection = TestDatabase.connection(database)
         let rows = try await connection.execute(
-            Statement(unsafeSQL: "select original_transaction_id from subscription order by 1"))
+            unsafeSQL: "select original_transaction_id from subscription order by 1")
         await connection.close()
         return try rows.map { row in try row.value("original_transaction_id") }
     }

@@ -162,7 +162,7 @@ import Testing
             }
             #expect(answer.status == 200)
             let users = try await connection.execute(
-                Statement(unsafeSQL: "select app_account_token from purchase_account where may_use")
+                unsafeSQL: "select app_account_token from purchase_account where may_use"
             ).map { row in try row.value("app_account_token", as: UUID.self) }
             #expect(users == [payer])
             await connection.close()
@@ -210,7 +210,7 @@ import Testing
             #expect(try await fixture.upload([lapsed], to: "/v1/restores", of: other).status == 200)
             func users() async throws -> [UUID] {
                 try await connection.execute(
-                    Statement(unsafeSQL: "select app_account_token from purchase_account where may_use")
+                    unsafeSQL: "select app_account_token from purchase_account where may_use"
                 ).map { row in try row.value("app_account_token", as: UUID.self) }
             }
             #expect(try await users() == [other])
@@ -251,7 +251,7 @@ import Testing
             try await fixture.api.pass()
             #expect(try await fixture.upload([upgrade], to: "/v1/restores", of: other).status == 200)
             let users = try await connection.execute(
-                Statement(unsafeSQL: "select app_account_token from purchase_account where may_use")
+                unsafeSQL: "select app_account_token from purchase_account where may_use"
             ).map { row in try row.value("app_account_token", as: UUID.self) }
             #expect(users == [other])
             await connection.close()

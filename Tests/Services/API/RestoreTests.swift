@@ -48,7 +48,7 @@ import Testing
             _ = try await fixture.upload([other], of: second)
             let connection = TestDatabase.connection(fixture.api.database)
             let claimants = try await connection.execute(
-                Statement(unsafeSQL: "select app_account_token from account_claim order by since")
+                unsafeSQL: "select app_account_token from account_claim order by since"
             ).map { row in try row.value(at: 0, as: UUID.self) }
             await connection.close()
             #expect(claimants == [first, second])

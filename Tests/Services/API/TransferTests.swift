@@ -315,8 +315,7 @@ struct TransferTests {
             #expect(try await fixture.entitlements(of: second).access == "[]")
             #expect(try await fixture.entitlements(of: Self.owner).access.contains("monthly"))
             let rows = try await connection.execute(
-                Statement(
-                    unsafeSQL: "select outcome, policy, evidence::text as evidence from purchase_transfer order by id"))
+                unsafeSQL: "select outcome, policy, evidence::text as evidence from purchase_transfer order by id")
             let found: [[String]] = try rows.map {
                 [try $0.value("outcome"), try $0.value("policy"), try $0.value("evidence")]
             }

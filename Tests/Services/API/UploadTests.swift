@@ -242,7 +242,7 @@ import Testing
             }
             func entitled(_ accounts: [UUID]) async throws -> [UUID] {
                 let rows = try await connection.execute(
-                    Statement(unsafeSQL: "select app_account_token from account_app where is_entitled"))
+                    unsafeSQL: "select app_account_token from account_app where is_entitled")
                 let found: [UUID] = try rows.map { try $0.value(at: 0) }
                 return accounts.filter(found.contains)
             }

@@ -242,15 +242,14 @@ import Testing
         let token = try #require(UUID(uuidString: account))
         let view = try await AccountView(of: token, in: .production, at: RunningConsole.now, on: connection)
         let counts = try await connection.execute(
-            Statement(
-                unsafeSQL: """
-                    select (select count(*) from recovery_window) || ' windows, '
-                        || (select count(*) from recovery_request) || ' requests, '
-                        || (select count(*) from console_login where name = 'bob' and used_at is null) || ' links, '
-                        || (select count(*) from chosen_account) || ' choices, '
-                        || coalesce((select string_agg(body, ',') from refund_answer), 'no') || ' answers, '
-                        || (select count(*) from manual_grant where revoked_at is not null) || ' revoked' as counts
-                    """))
+            unsafeSQL: """
+                select (select count(*) from recovery_window) || ' windows, '
+                    || (select count(*) from recovery_request) || ' requests, '
+                    || (select count(*) from console_login where name = 'bob' and used_at is null) || ' links, '
+                    || (select count(*) from chosen_account) || ' choices, '
+                    || coalesce((select string_agg(body, ',') from refund_answer), 'no') || ' answers, '
+                    || (select count(*) from manual_grant where revoked_at is not null) || ' revoked' as counts
+                """)
         let outcome = Outcome(
             face: face, plan: plan?.map(plain), rows: try await rows(connection),
             effect: view.access.entitlements.map { "\($0.name) until \($0.line.until?.text ?? "-")" }.sorted()

@@ -61,14 +61,14 @@ import Testing
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
             let digest = try await connection.execute(
-                Statement(unsafeSQL: "select digest from schema_migration where version = 2"))[0]
+                unsafeSQL: "select digest from schema_migration where version = 2")[0]
                 .value("digest", as: [UInt8].self)
             try await connection.run(unsafeScript: "update schema_migration set digest = '\\x00' where version = 2")
             try await Self.running(database.url) { health in
                 try await Self.wait(
                     until: health.notReady.contains { $0.contains("set up by another build, in which migration 2") })
                 _ = try await connection.execute(
-                    Statement(unsafeSQL: "update schema_migration set digest = $1::bytea where version = 2"), digest)
+                    unsafeSQL: "update schema_migration set digest = $1::bytea where version = 2", digest)
                 try await Self.wait(until: health.notReady.isEmpty)
             }
         }

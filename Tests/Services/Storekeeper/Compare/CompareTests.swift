@@ -187,8 +187,7 @@ import Testing
             let stored = try await ComparisonStore(connection).finished(
                 of: Self.app.bundleId, in: .production, within: .distantPastToFuture)
             #expect(stored.count == 1 && stored[0].takenAt == ComparedLedger.moment && stored[0].source == "revenueCat")
-            let rows = try await connection.execute(
-                Statement(unsafeSQL: "select count(*) as rows from comparison_difference"))
+            let rows = try await connection.execute(unsafeSQL: "select count(*) as rows from comparison_difference")
             #expect(try rows[0].value("rows", as: Int64.self) == Int64(ledger.expected.count))
             let listed = await Self.run(database, "list", "--cause", "refundInFull")
             #expect(listed.text.contains("full") && listed.text.contains("refundInFull"), "\(listed.errorOutput)")
@@ -242,11 +241,10 @@ import Testing
 
     static func everything(_ connection: PostgresConnection) async throws -> [String] {
         try await connection.execute(
-            Statement(
-                unsafeSQL: """
-                    select row(comparison.*)::text as line from comparison
-                    union all select row(comparison_difference.*)::text from comparison_difference
-                    """)
+            unsafeSQL: """
+                select row(comparison.*)::text as line from comparison
+                union all select row(comparison_difference.*)::text from comparison_difference
+                """
         ).map { row in try row.value("line") }
     }
 
@@ -389,12 +387,11 @@ import Testing
             #expect(await report().text.contains("not complete by coverage: not checked yet"))
             for days in [1.0, 2] {
                 _ = try await connection.execute(
-                    Statement(
-                        unsafeSQL: """
-                            insert into coverage_day (planned_at, completed_at, window_id, day, environment, bundle_id)
-                            values ($1::timestamptz, $1::timestamptz, gen_random_uuid(),
-                                ($1::timestamptz at time zone 'UTC')::date, 'Production', 'com.example.app')
-                            """), ComparedLedger.at(days))
+                    unsafeSQL: """
+                        insert into coverage_day (planned_at, completed_at, window_id, day, environment, bundle_id)
+                        values ($1::timestamptz, $1::timestamptz, gen_random_uuid(),
+                            ($1::timestamptz at time zone 'UTC')::date, 'Production', 'com.example.app')
+                        """, ComparedLedger.at(days))
             }
             let passed = await report()
             #expect(passed.code == 0 && passed.text.contains("nothing is unexplained"), "\(passed.text)")

@@ -99,17 +99,16 @@ import Testing
     /// What is stored of each purchase, without what differs between lots.
     private static func lines(_ connection: PostgresConnection) async throws -> [String: [String]] {
         let rows = try await connection.execute(
-            Statement(
-                unsafeSQL: """
-                    select original_transaction_id, concat_ws(
-                        ' ', 'account', split_part(customer_id, '-', 1), may_use::text, because) as line
-                    from purchase_account join customer using (environment, bundle_id, app_account_token)
-                    union all
-                    select original_transaction_id, concat_ws(' ', 'access', product_id, period, reason)
-                    from access_period
-                    union all
-                    select original_transaction_id, concat_ws(' ', 'status', status) from subscription
-                    """))
+            unsafeSQL: """
+                select original_transaction_id, concat_ws(
+                    ' ', 'account', split_part(customer_id, '-', 1), may_use::text, because) as line
+                from purchase_account join customer using (environment, bundle_id, app_account_token)
+                union all
+                select original_transaction_id, concat_ws(' ', 'access', product_id, period, reason)
+                from access_period
+                union all
+                select original_transaction_id, concat_ws(' ', 'status', status) from subscription
+                """)
         return try rows.reduce(into: [:]) { lines, row in
             lines[try row.value("original_transaction_id"), default: []].append(try row.value("line", as: String.self))
         }

@@ -34,7 +34,7 @@ import Testing
                 RebuildFixture.entries(RebuildFixture.notifications(80, seed: 716, kind: .nonRenewingSubscription)),
                 connection)
             let reasons = try await connection.execute(
-                Statement(unsafeSQL: "select reason from access_period group by reason order by reason"))
+                unsafeSQL: "select reason from access_period group by reason order by reason")
             #expect(try reasons.map { row in try row.value("reason") as String } == ["durationUnknown", "nonRenewing"])
             let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
             #expect(outcome.code == 0, "\(outcome.text) \(outcome.errorOutput)")

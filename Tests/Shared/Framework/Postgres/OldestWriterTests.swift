@@ -7,12 +7,11 @@ import Testing
         try await TestDatabase.use(isMigrated: false) { database async throws in
             let connection = TestDatabase.connection(database)
             let row = try await connection.execute(
-                Statement(
-                    unsafeSQL: """
-                        select 0::integer as process, U&'x''\\0301; drop table t; --' as prepared, 'ann' as user_name,
-                            'reports' as database_name, null::text as application, null::timestamptz as connected_at,
-                            null::timestamptz as since, null::text as statement
-                        """))[0]
+                unsafeSQL: """
+                    select 0::integer as process, U&'x''\\0301; drop table t; --' as prepared, 'ann' as user_name,
+                        'reports' as database_name, null::text as application, null::timestamptz as connected_at,
+                        null::timestamptz as since, null::text as statement
+                    """)[0]
             #expect(
                 try OldestWriter(row).remedy
                     == "in its database: rollback prepared 'x''\u{301}; drop table t; --'")

@@ -20,9 +20,9 @@ import Testing
             var configuration = database
             configuration.plansOnce = plansOnce
             let connection = TestDatabase.connection(configuration)
-            let shown = try await connection.execute(Statement(unsafeSQL: "show plan_cache_mode"))[0]
+            let shown = try await connection.execute(unsafeSQL: "show plan_cache_mode")[0]
             #expect(try shown.value("plan_cache_mode") == mode)
-            let scans = try await connection.execute(Statement(unsafeSQL: "show enable_seqscan"))[0]
+            let scans = try await connection.execute(unsafeSQL: "show enable_seqscan")[0]
             #expect(try scans.value("enable_seqscan") == reads)
             await connection.close()
         }

@@ -27,7 +27,7 @@ import Testing
             let store = AccountAppStore(connection)
             let preorder = Self.now.addingTimeInterval(-5000)
             func recordedAt() async throws -> Date {
-                try await connection.execute(Statement(unsafeSQL: "select recorded_at from account_app"))[0]
+                try await connection.execute(unsafeSQL: "select recorded_at from account_app")[0]
                     .value(at: 0)
             }
             #expect(try await store.firstPurchases(of: Self.account, in: .production).isEmpty)

@@ -57,7 +57,7 @@ import Testing
             }
             func holders() async throws -> [String: Set<UUID>] {
                 let rows = try await connection.execute(
-                    Statement(unsafeSQL: "select identity, app_account_token, is_entitled from account_app"))
+                    unsafeSQL: "select identity, app_account_token, is_entitled from account_app")
                 return try rows.reduce(into: [:]) { holders, row in
                     let identity: String = try row.value("identity")
                     let customer = identity == digest ? "701" : identity

@@ -55,15 +55,14 @@ import Testing
 
     /// Sums of the server's counters over all tables, after what this connection did is in them.
     static func counters(_ connection: PostgresConnection) async throws -> (written: Int64, read: Int64) {
-        _ = try await connection.execute(Statement(unsafeSQL: "select pg_stat_force_next_flush()"))
-        _ = try await connection.execute(Statement(unsafeSQL: "select 1"))
+        _ = try await connection.execute(unsafeSQL: "select pg_stat_force_next_flush()")
+        _ = try await connection.execute(unsafeSQL: "select 1")
         let row = try await connection.execute(
-            Statement(
-                unsafeSQL: """
-                    select sum(n_tup_ins + n_tup_upd + n_tup_del)::bigint as written,
-                        (sum(seq_tup_read) + (select sum(idx_tup_read) from pg_stat_user_indexes))::bigint as read
-                    from pg_stat_user_tables
-                    """))[0]
+            unsafeSQL: """
+                select sum(n_tup_ins + n_tup_upd + n_tup_del)::bigint as written,
+                    (sum(seq_tup_read) + (select sum(idx_tup_read) from pg_stat_user_indexes))::bigint as read
+                from pg_stat_user_tables
+                """)[0]
         return (try row.value("written"), try row.value("read"))
     }
 
@@ -144,12 +143,11 @@ import Testing
     /// By table: inserted, updated and deleted.
     private static func rows(_ connection: PostgresConnection) async throws -> String {
         try await connection.execute(
-            Statement(
-                unsafeSQL: """
-                    select string_agg(relname || ' ' || n_tup_ins || '+' || n_tup_upd || '+' || n_tup_del, ', ')
-                        as rows
-                    from pg_stat_user_tables where n_tup_ins + n_tup_upd + n_tup_del > 0
-                    """))[0].value("rows")
+            unsafeSQL: """
+                select string_agg(relname || ' ' || n_tup_ins || '+' || n_tup_upd || '+' || n_tup_del, ', ')
+                    as rows
+                from pg_stat_user_tables where n_tup_ins + n_tup_upd + n_tup_del > 0
+                """)[0].value("rows")
     }
 
     /// A plan of an empty table would read the whole table for every batch: the rows read for a notification would grow with
@@ -195,12 +193,11 @@ import Testing
     /// By table and index: looks, and the rows that they read.
     private static func readRows(_ connection: PostgresConnection) async throws -> String {
         try await connection.execute(
-            Statement(
-                unsafeSQL: """
-                    select coalesce(string_agg(relname || ' ' || seq_scan || ' ' || seq_tup_read, ', '), '') || '; ' || (
-                        select string_agg(indexrelname || ' ' || idx_scan || ' ' || idx_tup_read, ', ')
-                        from pg_stat_user_indexes where idx_tup_read > 0) as rows
-                    from pg_stat_user_tables where seq_tup_read > 0
-                    """))[0].value("rows")
+            unsafeSQL: """
+                select coalesce(string_agg(relname || ' ' || seq_scan || ' ' || seq_tup_read, ', '), '') || '; ' || (
+                    select string_agg(indexrelname || ' ' || idx_scan || ' ' || idx_tup_read, ', ')
+                    from pg_stat_user_indexes where idx_tup_read > 0) as rows
+                from pg_stat_user_tables where seq_tup_read > 0
+                """)[0].value("rows")
     }
 }

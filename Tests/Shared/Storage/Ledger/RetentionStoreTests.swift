@@ -86,7 +86,7 @@ import Testing
             #expect(try await Self.count("notification_payload_2024_11", connection) == 20)
             // An erasure deletes them so.
             _ = try await connection.execute(
-                Statement(unsafeSQL: "delete from notification_payload where notification_uuid = any ($1::uuid[])"),
+                unsafeSQL: "delete from notification_payload where notification_uuid = any ($1::uuid[])",
                 Array(uuids.prefix(3)))
             try await reader.run(unsafeScript: "rollback")
             #expect(try await store.prepare(now: Self.then).made.first == "2024-11")
@@ -308,7 +308,7 @@ import Testing
     }
 
     private static func count(_ table: String, _ connection: PostgresConnection) async throws -> Int64 {
-        try await connection.execute(Statement(unsafeSQL: "select count(*) as count from \(table)"))[0].value("count")
+        try await connection.execute(unsafeSQL: "select count(*) as count from \(table)")[0].value("count")
     }
 
     private static let arrival = """

@@ -327,7 +327,7 @@ import Testing
                     prepare asked (text, text[], text) as \(statement.sql)
                     """)
             let plan = try await connection.execute(
-                Statement(unsafeSQL: "explain execute asked ('Production', '{1}', 'group')")
+                unsafeSQL: "explain execute asked ('Production', '{1}', 'group')"
             ).map { row in try row.value(at: 0, as: String.self) }
             #expect(plan.contains { $0.contains("(original_transaction_id = given.given_id)") }, "\(plan)")
         }

@@ -37,7 +37,7 @@ import Testing
 
     static func ends(_ connection: PostgresConnection) async throws -> [String: Date?] {
         try await connection.execute(
-            Statement(unsafeSQL: "select original_transaction_id, upper(period) as ends_at from access_period")
+            unsafeSQL: "select original_transaction_id, upper(period) as ends_at from access_period"
         ).reduce(into: [:]) { ends, row in
             ends[try row.value("original_transaction_id")] = .some(try row.optional("ends_at"))
         }

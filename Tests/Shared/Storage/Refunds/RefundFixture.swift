@@ -96,14 +96,13 @@ struct RefundFixture {
     /// The decisions, the oldest first: when, and the body, or why there is none.
     func answers() async throws -> [String] {
         try await connection.execute(
-            Statement(
-                unsafeSQL: """
-                    select concat_ws(
-                        ' ', extract(epoch from decided_at - $1::timestamptz)::int / 60, coalesce(body, withheld_because),
-                        case when sent_at is not null then 'sent' end, failed_with) as text
-                    from refund_answer
-                    order by id
-                    """), Self.start
+            unsafeSQL: """
+                select concat_ws(
+                    ' ', extract(epoch from decided_at - $1::timestamptz)::int / 60, coalesce(body, withheld_because),
+                    case when sent_at is not null then 'sent' end, failed_with) as text
+                from refund_answer
+                order by id
+                """, Self.start
         ).map { row in try row.value("text") }
     }
 

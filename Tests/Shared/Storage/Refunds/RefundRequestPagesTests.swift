@@ -138,10 +138,9 @@ import Testing
                     as \(statement.sql)
                     """)
             let plan = try await fixture.connection.execute(
-                Statement(
-                    unsafeSQL: """
-                        explain execute asked ('Production', '{a}', 'withheld', null, null, null, null, 50, now(), null)
-                        """)
+                unsafeSQL: """
+                    explain execute asked ('Production', '{a}', 'withheld', null, null, null, null, 50, now(), null)
+                    """
             ).map { row in try row.value(at: 0, as: String.self) }
             let scans = plan.indices.filter { plan[$0].contains("Scan") && plan[$0].contains("refund_request_") }
             #expect(!scans.isEmpty && scans.allSatisfy { plan[$0 + 1].contains("(bundle_id = ") }, "\(plan)")

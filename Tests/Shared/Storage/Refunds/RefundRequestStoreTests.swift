@@ -12,16 +12,15 @@ import Testing
     /// A row as text: request, outcome, and whether the scheduler will look at it.
     static func rows(_ connection: PostgresConnection) async throws -> [String] {
         try await connection.execute(
-            Statement(
-                unsafeSQL: """
-                    select concat_ws(
-                        ' ', transaction_id, original_transaction_id, bundle_id,
-                        coalesce(extract(epoch from requested_at - $1::timestamptz)::int / 60, -1), reason, outcome,
-                        extract(epoch from outcome_at - $1::timestamptz)::int / 60,
-                        case when next_at is null then 'done' else 'due' end) as text
-                    from refund_request
-                    order by transaction_id
-                    """), Fixtures.epoch
+            unsafeSQL: """
+                select concat_ws(
+                    ' ', transaction_id, original_transaction_id, bundle_id,
+                    coalesce(extract(epoch from requested_at - $1::timestamptz)::int / 60, -1), reason, outcome,
+                    extract(epoch from outcome_at - $1::timestamptz)::int / 60,
+                    case when next_at is null then 'done' else 'due' end) as text
+                from refund_request
+                order by transaction_id
+                """, Fixtures.epoch
         ).map { row in try row.value("text") }
     }
 

@@ -10,7 +10,7 @@ import Testing
 /// How long reports about the use of a purchase are kept.
 @Suite(.hangLimit) struct UsageReportStoreTests {
     private static func percentages(_ connection: PostgresConnection) async throws -> [Int64] {
-        try await connection.execute(Statement(unsafeSQL: "select percentage from usage_report order by id"))
+        try await connection.execute(unsafeSQL: "select percentage from usage_report order by id")
             .map { row in try row.value("percentage") }
     }
 

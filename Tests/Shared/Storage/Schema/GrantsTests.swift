@@ -55,7 +55,7 @@ import WebhookDelivery
                 try await Self.expectDenied(operator_, "insert into webhook_attempt (replay) values (1)")
             }
             try await Self.acting(as: "storekeeper_webhooks", in: database) { webhooks async throws in
-                let sequences = try await owner.execute(Statement(unsafeSQL: "select id from timeline"))
+                let sequences = try await owner.execute(unsafeSQL: "select id from timeline")
                     .map { row in try row.value("id", as: Int64.self) }
                 let queue = WebhookQueueStore(webhooks)
                 _ = try await WebhookRetention(webhooks).run(at: start)

@@ -164,7 +164,7 @@ import Testing
             // The build that set it up goes on.
             #expect(try await Migrator(connection, migrations: earlier).migrate() == [])
             let rows = try await connection.execute(
-                Statement(unsafeSQL: "select to_regclass('notification') is null as is_unchanged"))
+                unsafeSQL: "select to_regclass('notification') is null as is_unchanged")
             #expect(try rows[0].value("is_unchanged", as: Bool.self))
         }
     }

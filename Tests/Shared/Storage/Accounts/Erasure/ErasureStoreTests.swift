@@ -74,11 +74,10 @@ import Testing
         var found: [String] = []
         for name in names.sorted() {
             let rows = try await connection.execute(
-                Statement(
-                    unsafeSQL: """
-                        select from \(name) as row
-                        where row::text ilike '%' || $1::text || '%' or row::text ilike '%' || $2::text || '%'
-                        """), text, hex)
+                unsafeSQL: """
+                    select from \(name) as row
+                    where row::text ilike '%' || $1::text || '%' or row::text ilike '%' || $2::text || '%'
+                    """, text, hex)
             if rows.affected > 0 { found.append(name) }
         }
         return found
@@ -245,17 +244,16 @@ import Testing
             let reported = [("1", Self.app), ("3", Self.app), ("1", "com.example.second")]
             for (purchase, app) in reported {
                 _ = try await connection.execute(
-                    Statement(
-                        unsafeSQL: """
-                            insert into usage_report (
-                                reported_at, percentage, environment, transaction_id, original_transaction_id, bundle_id,
-                                reported_by)
-                            values (now(), 5, 'Production', $1::text || '-0', $1::text, $2::text, 'key')
-                            """), purchase, app)
+                    unsafeSQL: """
+                        insert into usage_report (
+                            reported_at, percentage, environment, transaction_id, original_transaction_id, bundle_id,
+                            reported_by)
+                        values (now(), 5, 'Production', $1::text || '-0', $1::text, $2::text, 'key')
+                        """, purchase, app)
             }
             _ = try await Self.forget(extent, connection)
             let left = try await connection.execute(
-                Statement(unsafeSQL: "select original_transaction_id || bundle_id as left from usage_report order by 1")
+                unsafeSQL: "select original_transaction_id || bundle_id as left from usage_report order by 1"
             ).map { row in try row.value("left", as: String.self) }
             #expect(left == ["1com.example.second", "3\(Self.app)"])
         }
@@ -319,12 +317,11 @@ import Testing
                     """)
             _ = try await Self.forget(extent, connection)
             let rows = try await connection.execute(
-                Statement(
-                    unsafeSQL: """
-                        select to_account_token::text as account
-                        from purchase_transfer
-                        where request_uuid is not null
-                        """))
+                unsafeSQL: """
+                    select to_account_token::text as account
+                    from purchase_transfer
+                    where request_uuid is not null
+                    """)
             #expect(try rows.map { row in try row.value("account", as: String.self) } == [Self.other])
         }
     }
@@ -362,18 +359,16 @@ import Testing
             #expect(try await store.sweepInterrupted(before: created) == 1)
             #expect(try await Self.tables(with: Self.token, connection) == [])
             let rows = try await connection.execute(
-                Statement(
-                    unsafeSQL: """
-                        select operation, subject, reason
-                        from operator_action
-                        where customer_id = 'user-1'
-                        """))
+                unsafeSQL: """
+                    select operation, subject, reason
+                    from operator_action
+                    where customer_id = 'user-1'
+                    """)
             let texts = try rows.map { row in
                 try ["operation", "subject", "reason"].map { try row.value($0, as: String.self) }
             }
             #expect(texts == [["b", "Production \(Self.app) user-1", "user-1 is back"]])
-            let answers = try await connection.execute(
-                Statement(unsafeSQL: "select idempotency_key from api_idempotency"))
+            let answers = try await connection.execute(unsafeSQL: "select idempotency_key from api_idempotency")
             #expect(try answers.map { row in try row.value("idempotency_key", as: String.self) } == ["b"])
         }
     }
@@ -402,17 +397,16 @@ import Testing
                 unsafeScript: "alter function sweep_missing(uuid, bigint) rename to sweep_unswept_account")
             func left() async throws -> Int64 {
                 try await connection.execute(
-                    Statement(
-                        unsafeSQL: """
-                            select count(*) as payloads
-                            from notification_payload
-                            where position('\(Self.token)' in decoded::text) > 0
-                            """))[0].value("payloads")
+                    unsafeSQL: """
+                        select count(*) as payloads
+                        from notification_payload
+                        where position('\(Self.token)' in decoded::text) > 0
+                        """)[0].value("payloads")
             }
             #expect(try await left() == 6)
             for expected in [Int64(5), 4, 2] {
                 let rows = try await connection.execute(
-                    Statement(unsafeSQL: "select sweep_unswept_account($1::uuid, 1) as is_left"), id)
+                    unsafeSQL: "select sweep_unswept_account($1::uuid, 1) as is_left", id)
                 #expect(try rows[0].value("is_left", as: Bool.self))
                 #expect(try await left() == expected)
             }
@@ -457,13 +451,12 @@ import Testing
             }
             func unswept() async throws -> [String] {
                 try await connection.execute(
-                    Statement(
-                        unsafeSQL: """
-                            select unswept_account::text as account
-                            from erased_account
-                            where unswept_account is not null
-                            order by erased_at
-                            """)
+                    unsafeSQL: """
+                        select unswept_account::text as account
+                        from erased_account
+                        where unswept_account is not null
+                        order by erased_at
+                        """
                 ).map { row in try row.value("account") }
             }
             try await rename("sweep_erased_account", to: "sweep_missing")
@@ -625,11 +618,10 @@ import Testing
             _ = try await connection.pipeline([CustomerRecords.command(adding: grant)])
             func version() async throws -> Int64? {
                 try await connection.execute(
-                    Statement(
-                        unsafeSQL: """
-                            select version from account_version
-                            where app_account_token = $1::text::uuid and environment = 'Production'
-                            """), Self.token
+                    unsafeSQL: """
+                        select version from account_version
+                        where app_account_token = $1::text::uuid and environment = 'Production'
+                        """, Self.token
                 ).first?.value("version")
             }
             let before = try #require(try await version())
@@ -662,7 +654,7 @@ import Testing
                     try await store.preview(named: stranger.uuidString, of: bundleId, in: environment) == nil)
             }
             #expect(try await Self.tables(with: "", connection) == before)
-            #expect(try await connection.execute(Statement(unsafeSQL: "select from erased_account")).affected == 0)
+            #expect(try await connection.execute(unsafeSQL: "select from erased_account").affected == 0)
         }
     }
 
@@ -727,14 +719,13 @@ import Testing
                 ("operator_action", "= app_account_token"),
             ] {
                 let plan = try await connection.execute(
-                    Statement(
-                        unsafeSQL: """
-                            explain (costs off)
-                            select
-                            from \(table)
-                            where '\(Self.token)'::uuid \(accounts) and environment = 'Production'
-                                and bundle_id = '\(Self.app)'
-                            """)
+                    unsafeSQL: """
+                        explain (costs off)
+                        select
+                        from \(table)
+                        where '\(Self.token)'::uuid \(accounts) and environment = 'Production'
+                            and bundle_id = '\(Self.app)'
+                        """
                 ).map { row in try row.value(at: 0, as: String.self) }.joined(separator: "\n")
                 #expect(!plan.contains("Seq Scan") && plan.contains("_account"), "\(plan)")
                 #expect(!plan.contains("_by_purchase") && !plan.contains("_by_app"), "\(plan)")
@@ -791,7 +782,7 @@ import Testing
             func stored(_ entry: LedgerEntry) async throws -> Int {
                 try await Self.apply([entry], connection)
                 return try await connection.execute(
-                    Statement(unsafeSQL: "select from notification_payload where notification_uuid = $1::uuid"),
+                    unsafeSQL: "select from notification_payload where notification_uuid = $1::uuid",
                     entry.notificationUUID
                 ).affected
             }
@@ -854,12 +845,11 @@ import Testing
                 of: [entry], in: CoverageStore.App(.production, Self.app), account: other, at: Fixtures.now)
             try await Self.apply([entry], connection)
             let usable = try await connection.execute(
-                Statement(
-                    unsafeSQL: """
-                        select original_transaction_id
-                        from purchase_account
-                        where app_account_token = $1::uuid and may_use
-                        """), other
+                unsafeSQL: """
+                    select original_transaction_id
+                    from purchase_account
+                    where app_account_token = $1::uuid and may_use
+                    """, other
             ).map { row in try row.value(at: 0, as: String.self) }
             #expect(usable == ["2"])
             #expect(preview.usable(by: other).map(\.originalTransactionId) == usable)

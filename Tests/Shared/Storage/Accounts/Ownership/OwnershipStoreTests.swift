@@ -221,15 +221,14 @@ import Testing
         try await LedgerStoreTests.use { connection, _ async throws in
             try await SharingStore(connection).setPolicy(.allow, of: Self.app, in: .production, at: Fixtures.now)
             let rows = try await connection.execute(
-                Statement(
-                    unsafeSQL: """
-                        select most_accounts, pg_get_expr(adbin, adrelid) as by_itself
-                        from sharing_policy
-                        left join pg_attrdef on adrelid = 'sharing_policy'::regclass and adnum = (
-                            select attnum
-                            from pg_attribute
-                            where attrelid = 'sharing_policy'::regclass and attname = 'most_accounts')
-                        """))
+                unsafeSQL: """
+                    select most_accounts, pg_get_expr(adbin, adrelid) as by_itself
+                    from sharing_policy
+                    left join pg_attrdef on adrelid = 'sharing_policy'::regclass and adnum = (
+                        select attnum
+                        from pg_attribute
+                        where attrelid = 'sharing_policy'::regclass and attname = 'most_accounts')
+                    """)
             #expect(try rows.map { row in try row.value("most_accounts", as: Int32.self) } == [10])
             #expect(SharingPolicy.mostAccounts == 10)
             #expect(try rows.compactMap { row in try row.optional("by_itself", as: String.self) } == [])

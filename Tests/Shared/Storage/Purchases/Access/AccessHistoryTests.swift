@@ -158,7 +158,7 @@ import Testing
                     entry.notificationUUID
                 ])
             let asked = try await connection.execute(
-                Statement(unsafeSQL: "select before_uuid from recovery_request where reason like '%transaction%'"))
+                unsafeSQL: "select before_uuid from recovery_request where reason like '%transaction%'")
             #expect(try asked.map { row in try row.value("before_uuid", as: UUID.self) } == [entry.notificationUUID])
             _ = try await LedgerStore(connection).apply(
                 [again], moving: [Fixtures.move(2, 3)], recordedAt: Self.day(200))
