@@ -93,9 +93,7 @@ struct CreditHandlers: Sendable {
         return APIResponse { json in
             json.member("appAccountToken", account.uuidString.lowercased())
             json.member("environment", request.key.environment.rawValue)
-            json.beginArray("data")
-            for balance in balances {
-                json.beginObject()
+            json.objects("data", of: balances) { json, balance in
                 json.member("bundleId", balance.bundleId)
                 json.member("unit", balance.unit)
                 json.member("balance", balance.balance)
@@ -103,9 +101,7 @@ struct CreditHandlers: Sendable {
                 json.member("takenBack", balance.takenBack)
                 json.member("transactions", balance.credits)
                 json.member("creditedAt", balance.creditedAt.milliseconds)
-                json.endObject()
             }
-            json.endArray()
             json.member("asOf", now.milliseconds)
         }
     }

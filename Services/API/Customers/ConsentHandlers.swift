@@ -65,18 +65,14 @@ struct ConsentHandlers: Sendable {
             for kind in ConsentStore.Kind.allCases where inForce.contains(kind) { json.element(kind.rawValue) }
             json.endArray()
             json.member("rescindedAt", rescindedAt?.milliseconds)
-            json.beginArray("data")
-            for consent in consents {
-                json.beginObject()
+            json.objects("data", of: consents) { json, consent in
                 json.member("kind", consent.kind.rawValue)
                 json.member("given", consent.isGiven)
                 json.member("givenAt", consent.givenAt.milliseconds)
                 json.member("recordedAt", consent.recordedAt.milliseconds)
                 json.member("recordedBy", consent.recordedBy.uuidString.lowercased())
                 json.member("note", consent.note)
-                json.endObject()
             }
-            json.endArray()
         }
     }
 

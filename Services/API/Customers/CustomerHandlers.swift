@@ -48,16 +48,12 @@ struct CustomerHandlers: Sendable {
         }
         return APIResponse { json in
             Self.write(customer, to: &json)
-            json.beginArray("appPurchases")
-            for purchase in purchases {
-                json.beginObject()
+            json.objects("appPurchases", of: purchases) { json, purchase in
                 json.member("originalApplicationVersion", purchase.originalApplicationVersion)
                 json.member("originalPurchaseDate", purchase.originalPurchaseDate?.milliseconds)
                 json.member("preorderDate", purchase.preorderDate?.milliseconds)
                 json.member("isEntitled", purchase.isEntitled)
-                json.endObject()
             }
-            json.endArray()
         }
     }
 
@@ -68,17 +64,13 @@ struct CustomerHandlers: Sendable {
             try await CustomerRecords(connection).accounts(sharingWith: customer)
         }
         return APIResponse { json in
-            json.beginArray("data")
-            for account in accounts {
-                json.beginObject()
+            json.objects("data", of: accounts) { json, account in
                 json.member("appAccountToken", account.appAccountToken.uuidString.lowercased())
                 json.member("customerId", account.customerId)
                 json.member("since", account.since.milliseconds)
                 json.member("claim", account.evidence.rawValue)
                 json.member("isEntitled", account.isEntitled)
-                json.endObject()
             }
-            json.endArray()
         }
     }
 

@@ -51,13 +51,9 @@ struct GrantHandlers: Sendable {
                 of: customer.appAccountToken, of: customer.bundleId, in: customer.environment)
         }
         return APIResponse { json in
-            json.beginArray("data")
-            for grant in grants {
-                json.beginObject()
+            json.objects("data", of: grants) { json, grant in
                 Self.write(grant, to: &json)
-                json.endObject()
             }
-            json.endArray()
         }
     }
 

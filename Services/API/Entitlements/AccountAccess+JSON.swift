@@ -24,18 +24,14 @@ extension AccountAccess {
         json.beginArray("entitlements")
         for line in entitlements { write(line, to: &json) }
         json.endArray()
-        json.beginArray("withheld")
-        for line in withheld {
-            json.beginObject()
+        json.objects("withheld", of: withheld) { json, line in
             json.member("bundleId", line.bundleId)
             json.member("originalTransactionId", line.id)
             json.member("productId", products[line.id])
             let reason = withheldBecause[line.id] ?? WithheldReason(states[line.id], line.because)
             json.member("reason", reason.name)
             json.member("nextStep", reason.nextStep)
-            json.endObject()
         }
-        json.endArray()
     }
 
     private func write(_ entitlement: Entitlement, to json: inout JSONWriter) {

@@ -23,13 +23,9 @@ struct DefinitionHandlers: Sendable {
         let current = try await database.withConnection { try await EntitlementDefinitionStore($0).current() }
         let durations = try await durations(of: bundleId)
         return APIResponse { json in
-            json.beginArray("data")
-            for definition in current.all(of: bundleId, in: request.key.environment) {
-                json.beginObject()
+            json.objects("data", of: current.all(of: bundleId, in: request.key.environment)) { json, definition in
                 definition.write(to: &json, durations)
-                json.endObject()
             }
-            json.endArray()
         }
     }
 
@@ -47,13 +43,9 @@ struct DefinitionHandlers: Sendable {
         let durations = try await durations(of: bundleId)
         return APIResponse { json in
             newest.write(to: &json, durations)
-            json.beginArray("versions")
-            for version in versions {
-                json.beginObject()
+            json.objects("versions", of: versions) { json, version in
                 version.write(to: &json, durations)
-                json.endObject()
             }
-            json.endArray()
         }
     }
 
@@ -133,9 +125,7 @@ extension EntitlementDefinition {
         json.member("name", name)
         json.member("bundleId", bundleId)
         json.member("version", version)
-        json.beginArray("productIds")
-        for id in productIds { json.element(id) }
-        json.endArray()
+        json.strings("productIds", of: productIds)
         json.beginArray("durations")
         for id in productIds {
             guard let duration = durations[id] else { continue }

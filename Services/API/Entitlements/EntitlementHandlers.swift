@@ -80,13 +80,9 @@ struct EntitlementHandlers: Sendable {
             of: accounts, in: request.key.environment, bundleIds: bundleIds,
             at: body?["at"]?.int64.map { Date(milliseconds: $0) } ?? now)
         return APIResponse { json in
-            json.beginArray("data")
-            for answer in answers {
-                json.beginObject()
+            json.objects("data", of: answers) { json, answer in
                 answer.view.access.write(to: &json, states: answer.view.states, products: answer.view.products)
-                json.endObject()
             }
-            json.endArray()
             json.member("asOf", now.milliseconds)
         }
     }

@@ -45,9 +45,7 @@ extension APIResponse {
             json.member("dryRun", true)
             json.member("operation", plan.operation)
             json.member("subject", plan.subject)
-            json.beginArray("effects")
-            for effect in plan.effects { json.element(effect) }
-            json.endArray()
+            json.strings("effects", of: plan.effects)
             json.member("isEffective", plan.isEffective)
             json.member("doubt", plan.doubt)
         }

@@ -48,13 +48,9 @@ struct ListPage: Sendable {
         let last = rows.count > limit ? page.last.map(position) : further
         let next = try last.map { try cursor.text($0, of: list) }
         var response = try APIResponse { json in
-            json.beginArray("data")
-            for row in page {
-                json.beginObject()
+            try json.objects("data", of: page) { json, row in
                 try write(row, &json)
-                json.endObject()
             }
-            json.endArray()
             json.member("nextCursor", next)
         }
         if let next { response.headers[.link] = "<\(target(next))>; rel=\"next\"" }

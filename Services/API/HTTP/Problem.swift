@@ -185,14 +185,10 @@ extension Problem {
         json.member("detail", detail)
         json.member("retryable", kind.isRetryable)
         if !faults.isEmpty {
-            json.beginArray("errors")
-            for fault in faults {
-                json.beginObject()
+            json.objects("errors", of: faults) { json, fault in
                 json.member("pointer", fault.pointer)
                 json.member("detail", fault.detail)
-                json.endObject()
             }
-            json.endArray()
         }
         for member in members { json.member(member.name, raw: member.json) }
         json.endObject()

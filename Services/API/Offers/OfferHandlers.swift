@@ -90,27 +90,17 @@ struct OfferHandlers: Sendable {
             json.member("appAccountToken", account.uuidString.lowercased())
             json.member("environment", app.environment.rawValue)
             json.member("bundleId", app.bundleId)
-            json.beginArray("data")
-            for offer in offers {
-                json.beginObject()
+            json.objects("data", of: offers) { json, offer in
                 json.member("productId", offer.rule.productId)
                 json.member("offerIdentifier", offer.rule.offerIdentifier)
                 Self.write(offer.refusal, to: &json)
-                json.endObject()
             }
-            json.endArray()
-            json.beginArray("winBack")
-            for offers in winBacks {
-                json.beginObject()
+            json.objects("winBack", of: winBacks) { json, offers in
                 json.member("originalTransactionId", offers.originalTransactionId)
                 json.member("productId", offers.productId)
-                json.beginArray("eligibleWinBackOfferIds")
-                for id in offers.offerIdentifiers { json.element(id) }
-                json.endArray()
+                json.strings("eligibleWinBackOfferIds", of: offers.offerIdentifiers)
                 json.member("signedDate", offers.signedAt.milliseconds)
-                json.endObject()
             }
-            json.endArray()
             json.member("asOf", now.milliseconds)
         }
     }

@@ -60,13 +60,9 @@ struct RefundHandlers: Sendable {
         return APIResponse { json in
             Self.write(entry, to: &json)
             if let preview { Self.write(preview, to: &json) }
-            json.beginArray("decisions")
-            for answer in answers {
-                json.beginObject()
+            json.objects("decisions", of: answers) { json, answer in
                 Self.write(answer, to: &json)
-                json.endObject()
             }
-            json.endArray()
         }
     }
 
@@ -206,15 +202,11 @@ struct RefundHandlers: Sendable {
         json.member("version", number)
         json.member("createdAt", createdAt.milliseconds)
         json.member("createdBy", createdBy)
-        json.beginArray("warnings")
-        for warning in warnings { json.element(warning) }
-        json.endArray()
+        json.strings("warnings", of: warnings)
     }
 
     private static func write(_ adjustments: [String], to json: inout JSONWriter) {
-        json.beginArray("adjustments")
-        for adjustment in adjustments { json.element(adjustment) }
-        json.endArray()
+        json.strings("adjustments", of: adjustments)
     }
 
     private static func write(_ entry: RefundRequestPages.Entry, to json: inout JSONWriter) {

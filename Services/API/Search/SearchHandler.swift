@@ -24,16 +24,12 @@ struct SearchHandler: Sendable {
         if hits.isEmpty, Self.isOrder(id) { hits = try await ordered(id, request.key, bundleIds) }
         let found = hits
         return APIResponse { json in
-            json.beginArray("data")
-            for hit in found {
-                json.beginObject()
+            json.objects("data", of: found) { json, hit in
                 json.member("kind", hit.kind)
                 json.member("bundleId", hit.bundleId)
                 json.member("originalTransactionId", hit.originalTransactionId)
                 json.member("appAccountToken", hit.appAccountToken?.uuidString.lowercased())
-                json.endObject()
             }
-            json.endArray()
         }
     }
 

@@ -55,14 +55,10 @@ struct OrderHandler: Sendable {
             json.beginArray("purchases")
             for purchase in purchases { purchase.write(to: &json, of: bundleId) }
             json.endArray()
-            json.beginArray("rejected")
-            for rejection in rejected {
-                json.beginObject()
+            json.objects("rejected", of: rejected) { json, rejection in
                 json.member("reason", rejection.reason.rawValue)
                 json.member("detail", rejection.message)
-                json.endObject()
             }
-            json.endArray()
             json.member("asOf", clock.now().milliseconds)
         }
     }
@@ -78,13 +74,9 @@ struct OrderHandler: Sendable {
             json.beginObject()
             json.member("originalTransactionId", id)
             json.member("isStored", isStored)
-            json.beginArray("transactions")
-            for facts in transactions {
-                json.beginObject()
+            json.objects("transactions", of: transactions) { json, facts in
                 json.transaction(facts, originalTransactionId: id, bundleId: bundleId)
-                json.endObject()
             }
-            json.endArray()
             json.beginArray("timeline")
             for row in timeline {
                 let message = row.message

@@ -43,15 +43,9 @@ struct SubscriptionHandlers: Sendable {
                         facts, originalTransactionId: key.originalTransactionId, bundleId: subscription.bundleId)
                 }
                 json.object("renewalInfo", subscription.renewal) { json, facts in json.renewal(facts) }
-                json.beginArray("messages")
-                for message in view.messages { json.element(message.rawValue) }
-                json.endArray()
-                json.beginArray("anomalies")
-                for anomaly in view.anomalies { json.element(anomaly.rawValue) }
-                json.endArray()
-                json.beginArray("gaps")
-                for gap in view.gaps { json.element(gap.kind.rawValue) }
-                json.endArray()
+                json.strings("messages", of: view.messages.map(\.rawValue))
+                json.strings("anomalies", of: view.anomalies.map(\.rawValue))
+                json.strings("gaps", of: view.gaps.map(\.kind.rawValue))
                 json.object("refresh", view.refresh) { json, refresh in refresh.write(to: &json) }
                 json.member("signedDate", subscription.version.signedDate.milliseconds)
                 json.member("asOf", now.milliseconds)
@@ -155,9 +149,7 @@ struct SubscriptionHandlers: Sendable {
     }
 
     private static func write(_ periods: [AccessStore.Period], to json: inout JSONWriter) {
-        json.beginArray("access")
-        for period in periods {
-            json.beginObject()
+        json.objects("access", of: periods) { json, period in
             json.member("productId", period.productId)
             json.member("startsAt", period.startsAt.milliseconds)
             json.member("endsAt", period.endsAt?.milliseconds)
@@ -165,9 +157,7 @@ struct SubscriptionHandlers: Sendable {
             json.member("reason", period.reason)
             json.given("transactionId", period.transactionId)
             json.given("notificationUUID", period.notificationUUID?.uuidString.lowercased())
-            json.endObject()
         }
-        json.endArray()
     }
 }
 

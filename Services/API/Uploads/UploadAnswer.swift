@@ -103,15 +103,11 @@ struct UploadAnswer {
     private var token: String { ReadAfter.token(parts) }
 
     private func write(rejectedTo json: inout JSONWriter) {
-        json.beginArray("rejected")
-        for part in upload.rejected {
-            json.beginObject()
+        json.objects("rejected", of: upload.rejected) { json, part in
             json.member("pointer", part.pointer)
             json.member("reason", part.reason)
             json.member("detail", part.detail)
-            json.endObject()
         }
-        json.endArray()
     }
 
     /// Null where no account uploads, and of renewal information.
@@ -126,17 +122,13 @@ struct UploadAnswer {
         json.member("recorded", isRecorded)
         json.member("finish", isRecorded && upload.rejected.isEmpty)
         json.member("readAfter", isRecorded ? token : nil)
-        json.beginArray("accepted")
-        for index in upload.accepted.indices {
-            json.beginObject()
+        json.objects("accepted", of: upload.accepted.indices) { json, index in
             json.member("pointer", upload.accepted[index].pointer)
             json.member("originalTransactionId", upload.accepted[index].originalTransactionId)
             json.member("transactionId", upload.accepted[index].entry.notification.transactionId)
             json.member("notificationUUID", upload.accepted[index].uuid.uuidString.lowercased())
             json.member("claim", claim(upload.accepted[index]))
-            json.endObject()
         }
-        json.endArray()
         write(rejectedTo: &json)
         if let app = upload.accepted.compactMap(\.appTransaction).last {
             json.beginObject("app")

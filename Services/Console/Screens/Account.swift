@@ -206,60 +206,40 @@ struct AccountScreen: Sendable {
             json.endObject()
         }
         json.endArray()
-        json.beginArray("withheld")
-        for line in contents.access.withheld {
-            json.beginObject()
+        json.objects("withheld", of: contents.access.withheld) { json, line in
             json.member("bundleId", line.bundleId)
             json.member("purchase", line.id)
             json.member("productId", contents.view.products[line.id])
             json.member("reason", contents.view.reason(withheld: line).name)
-            json.endObject()
         }
-        json.endArray()
-        json.beginArray("balances")
-        for balance in contents.balances {
-            json.beginObject()
+        json.objects("balances", of: contents.balances) { json, balance in
             json.member("bundleId", balance.bundleId)
             json.member("unit", balance.unit)
             json.member("balance", balance.balance)
             json.member("credited", balance.credited)
             json.member("takenBack", balance.takenBack)
             json.member("transactions", balance.credits)
-            json.endObject()
         }
-        json.endArray()
-        json.beginArray("grants")
-        for grant in contents.grants {
-            json.beginObject()
+        json.objects("grants", of: contents.grants) { json, grant in
             json.member("productId", grant.productId)
             json.member("bundleId", grant.bundleId)
             json.member("startsAt", grant.startsAt.text)
             json.member("endsAt", grant.endsAt?.text)
             json.member("revokedAt", grant.revokedAt?.text)
             json.member("reason", grant.reason)
-            json.endObject()
         }
-        json.endArray()
-        json.beginArray("appPurchases")
-        for purchase in contents.firstPurchases {
-            json.beginObject()
+        json.objects("appPurchases", of: contents.firstPurchases) { json, purchase in
             json.member("bundleId", purchase.bundleId)
             json.member("originalApplicationVersion", purchase.originalApplicationVersion)
             json.member("originalPurchaseDate", purchase.originalPurchaseDate?.text)
             json.member("preorderDate", purchase.preorderDate?.text)
-            json.endObject()
         }
-        json.endArray()
-        json.beginArray("paid")
-        for total in contents.paid {
-            json.beginObject()
+        json.objects("paid", of: contents.paid) { json, total in
             json.member("currency", total.currency)
             json.member("charged", total.charged)
             json.member("refunded", total.refunded)
             json.member("charges", total.charges)
-            json.endObject()
         }
-        json.endArray()
         json.endObject()
         return .download(
             PrettyJSON(json.bytes)?.text ?? "", type: "application/json",

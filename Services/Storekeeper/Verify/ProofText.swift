@@ -42,18 +42,14 @@ extension Proof {
         json.member("revocationChecked", false)
         json.member("signedByApple", isSignedByApple)
         json.member("verifiedAt", Self.time(verifiedAt))
-        json.beginArray("certificates")
-        for certificate in certificates {
-            json.beginObject()
+        json.objects("certificates", of: certificates) { json, certificate in
             json.member("subject", certificate.subject)
             json.member("issuer", certificate.issuer)
             json.member("serialNumber", certificate.serialNumber)
             json.member("notBefore", Self.time(certificate.notBefore))
             json.member("notAfter", Self.time(certificate.notAfter))
             json.member("sha256", Self.hexadecimal(certificate.sha256))
-            json.endObject()
         }
-        json.endArray()
         json.member("payload", raw: payload ?? Array("null".utf8))
         json.endObject()
         return PrettyJSON(json.bytes)?.text ?? String(decoding: json.bytes, as: UTF8.self)

@@ -74,6 +74,27 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
+    /// An array of strings as a member.
+    public mutating func strings(_ key: String, of values: some Sequence<String>) {
+        beginArray(key)
+        for value in values { element(value) }
+        endArray()
+    }
+
+    /// An array of objects as a member, one for each item.
+    /// - Parameter write: the object's members.
+    public mutating func objects<Items: Sequence>(
+        _ key: String, of items: Items, _ write: (inout JSONWriter, Items.Element) throws -> Void
+    ) rethrows {
+        beginArray(key)
+        for item in items {
+            beginObject()
+            try write(&self, item)
+            endObject()
+        }
+        endArray()
+    }
+
     private mutating func begin(_ bracket: UInt8) {
         separate()
         bytes.append(bracket)

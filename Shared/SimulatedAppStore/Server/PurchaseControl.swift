@@ -233,9 +233,7 @@ struct PurchaseControl: Sendable {
             json.member("productId", newest.product.id(in: app.bundleId))
             if let end = newest.expiresDate { json.member("expiresDate", end.milliseconds) }
             json.member("state", purchase.summary(at: present()))
-            json.beginArray("possible")
-            for name in purchase.possible(at: present()) { json.element(name) }
-            json.endArray()
+            json.strings("possible", of: purchase.possible(at: present()))
             guard isWhole else { return }
             let (subscriber, sent) = historyStore.withHistory(of: app) { history in
                 let subscriber = history.subscriber(newest.originalTransactionId)

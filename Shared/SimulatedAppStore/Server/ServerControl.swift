@@ -82,9 +82,7 @@ struct ServerControl: Sendable {
             if let token = subscriber.newest.customer?.appAccountToken {
                 json.member("appAccountToken", token.uuidString.lowercased())
             }
-            json.beginArray("transactionIds")
-            for transaction in subscriber.transactions { json.element(transaction.purchase.transactionId) }
-            json.endArray()
+            json.strings("transactionIds", of: subscriber.transactions.map(\.purchase.transactionId))
             json.beginArray("orderIds")
             for transaction in subscriber.transactions {
                 json.element(OrderNumber(transactionId: transaction.purchase.transactionId).text)
@@ -103,9 +101,7 @@ struct ServerControl: Sendable {
 
     private func keyList() -> APIAnswer {
         APIAnswer { json in
-            json.beginArray("keyIds")
-            for id in keys.ids { json.element(id) }
-            json.endArray()
+            json.strings("keyIds", of: keys.ids)
         }
     }
 

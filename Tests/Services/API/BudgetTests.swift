@@ -243,17 +243,13 @@ import Testing
             #expect(try await fixture.upload([signed]).accepted == 1)
             await fixture.api.lane.run(for: id) { Self.burn(.milliseconds(2500)) }
             let refused = try await fixture.post { json in
-                json.beginArray("signedTransactions")
-                json.element(String(decoding: signed, as: UTF8.self))
-                json.endArray()
+                json.strings("signedTransactions", of: [String(decoding: signed, as: UTF8.self)])
             }
             #expect(refused.status == 429 && refused.problem == "too-many-requests")
             #expect(refused.headers["retry-after"].flatMap { Int($0) } ?? 0 >= 1)
             let other = try await fixture.api.key(environment: .production)
             let accepted = try await fixture.post(key: other) { json in
-                json.beginArray("signedTransactions")
-                json.element(String(decoding: signed, as: UTF8.self))
-                json.endArray()
+                json.strings("signedTransactions", of: [String(decoding: signed, as: UTF8.self)])
             }
             #expect(accepted.status == 200)
         }

@@ -156,9 +156,7 @@ import Testing
             fixture.api.clock.advance(by: 1)
             let answer = try await fixture.post("/v1/restores") { json in
                 json.member("appAccountToken", other.uuidString)
-                json.beginArray("signedTransactions")
-                json.element(String(decoding: signed, as: UTF8.self))
-                json.endArray()
+                json.strings("signedTransactions", of: [String(decoding: signed, as: UTF8.self)])
             }
             #expect(answer.status == 200)
             let users = try await connection.execute(

@@ -135,12 +135,8 @@ import Testing
                 })
             let answer = try await fixture.post { json in
                 json.member("appAccountToken", Self.account.uuidString)
-                json.beginArray("signedTransactions")
-                json.element(String(decoding: transaction, as: UTF8.self))
-                json.endArray()
-                json.beginArray("signedRenewalInfos")
-                json.element(String(decoding: renewal, as: UTF8.self))
-                json.endArray()
+                json.strings("signedTransactions", of: [String(decoding: transaction, as: UTF8.self)])
+                json.strings("signedRenewalInfos", of: [String(decoding: renewal, as: UTF8.self)])
             }
             #expect(answer.accepted == 2 && answer.access.contains("gracePeriod"))
             try await fixture.apply(fixture.records(2))

@@ -186,9 +186,7 @@ import Testing
         try await fixture.post(cell.isRestore ? "/v1/restores" : "/v1/transactions") { json in
             json.member("appAccountToken", account.uuidString)
             if cell.evidence == .device { json.member("deviceVerificationId", device.uuidString) }
-            json.beginArray("signedTransactions")
-            json.element(String(decoding: copy, as: UTF8.self))
-            json.endArray()
+            json.strings("signedTransactions", of: [String(decoding: copy, as: UTF8.self)])
         }
     }
 

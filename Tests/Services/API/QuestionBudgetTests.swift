@@ -88,14 +88,10 @@ import Testing
                     json.member("environment", "Production")
                     json.beginObject("receipt")
                     json.member("bundle_id", ForgeryMaterial.bundleId)
-                    json.beginArray("in_app")
-                    for one in bought {
-                        json.beginObject()
+                    json.objects("in_app", of: bought) { json, one in
                         json.member("transaction_id", one.transactionId)
                         json.member("original_transaction_id", one.originalTransactionId)
-                        json.endObject()
                     }
-                    json.endArray()
                     json.endObject()
                     json.endObject()
                 }
@@ -120,14 +116,10 @@ import Testing
                         json.beginObject("assign")
                         json.member("reason", "the customer's new account")
                         json.endObject()
-                        json.beginArray("transactionIds")
-                        for one in bought {
-                            json.beginObject()
+                        json.objects("transactionIds", of: bought) { json, one in
                             json.member("transactionId", one.transactionId)
                             json.member("environment", "Production")
-                            json.endObject()
                         }
-                        json.endArray()
                     }
                     #expect(answer.status == 200 && answer.accepted == 2)
                 }

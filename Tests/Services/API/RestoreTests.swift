@@ -192,9 +192,7 @@ import Testing
             func restore(_ signed: [UInt8]) async throws -> RunningAPI.Answer {
                 try await fixture.post("/v1/restores", key: sandbox) { json in
                     json.member("appAccountToken", second.uuidString)
-                    json.beginArray("signedTransactions")
-                    json.element(String(decoding: signed, as: UTF8.self))
-                    json.endArray()
+                    json.strings("signedTransactions", of: [String(decoding: signed, as: UTF8.self)])
                 }
             }
             #expect(try await restore(paid).problem == "nothing-verified")

@@ -161,9 +161,7 @@ struct TransferTests {
             let tried = try await fixture.post("/v1/restores") { json in
                 json.member("appAccountToken", UUID().uuidString)
                 json.member("dryRun", true)
-                json.beginArray("signedTransactions")
-                json.element(String(decoding: signed, as: UTF8.self))
-                json.endArray()
+                json.strings("signedTransactions", of: [String(decoding: signed, as: UTF8.self)])
             }
             #expect(tried.problem == "too-many-transfers")
             #expect(try await transfers.rejected(since: .distantPast) == [])
@@ -230,9 +228,7 @@ struct TransferTests {
                 json.beginObject()
                 json.member("bundleId", ForgeryMaterial.bundleId)
                 json.member("appAccountToken", first.uuidString)
-                json.beginArray("signedTransactions")
-                json.element(String(decoding: signed, as: UTF8.self))
-                json.endArray()
+                json.strings("signedTransactions", of: [String(decoding: signed, as: UTF8.self)])
                 json.endObject()
                 return try await fixture.api.send(
                     "POST", "/v1/restores", key: fixture.key, headers: ["Idempotency-Key": name], body: json.bytes)
@@ -283,9 +279,7 @@ struct TransferTests {
                 json.beginObject("assign")
                 json.member("reason", "a customer of ours")
                 json.endObject()
-                json.beginArray("signedTransactions")
-                json.element(String(decoding: signed, as: UTF8.self))
-                json.endArray()
+                json.strings("signedTransactions", of: [String(decoding: signed, as: UTF8.self)])
             }
             #expect(answer.access.contains("monthly"))
             #expect(try await claims() == 4)
@@ -367,9 +361,7 @@ struct TransferTests {
                             }
                             switch attempt {
                             case .fresh, .old:
-                                json.beginArray("signedTransactions")
-                                json.element(attempt == .old ? old : fresh)
-                                json.endArray()
+                                json.strings("signedTransactions", of: [attempt == .old ? old : fresh])
                             case .assignedId, .id:
                                 json.beginArray("transactionIds")
                                 json.beginObject()

@@ -111,12 +111,8 @@ import Testing
             #expect(alone.rejected == ["nested-mismatch"])
             let transaction = try fixture.material.signed(fixture.material.transaction())
             let both = try await fixture.post { json in
-                json.beginArray("signedTransactions")
-                json.element(String(decoding: transaction, as: UTF8.self))
-                json.endArray()
-                json.beginArray("signedRenewalInfos")
-                json.element(String(decoding: renewal, as: UTF8.self))
-                json.endArray()
+                json.strings("signedTransactions", of: [String(decoding: transaction, as: UTF8.self)])
+                json.strings("signedRenewalInfos", of: [String(decoding: renewal, as: UTF8.self)])
             }
             #expect(both.accepted == 2)
             try await fixture.apply(fixture.records(2))
@@ -148,9 +144,7 @@ import Testing
             let answer = try await fixture.post("/v1/restores") { json in
                 json.member("appAccountToken", Self.account.uuidString)
                 json.member("dryRun", true)
-                json.beginArray("signedTransactions")
-                json.element(signed)
-                json.endArray()
+                json.strings("signedTransactions", of: [signed])
             }
             #expect(answer.access.contains("monthly") && answer.json?["recorded"]?.bool == false)
             #expect(answer.json?["finish"]?.bool == false)
@@ -274,9 +268,7 @@ import Testing
             let signed = String(decoding: try fixture.transaction(), as: UTF8.self)
             let answer = try await fixture.post { json in
                 json.member("deviceVerificationId", UUID().uuidString)
-                json.beginArray("signedTransactions")
-                json.element(signed)
-                json.endArray()
+                json.strings("signedTransactions", of: [signed])
             }
             #expect(answer.rejected == ["device-mismatch"])
         }
