@@ -90,10 +90,8 @@ struct AdvancedCommerceAnswer: Payload {
         signedRenewalInfo = try fields.read("signedRenewalInfo")
     }
 
-    func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    func writeMembers(to writer: inout JSONWriter) {
         writer.field("signedTransactionInfo", signedTransactionInfo)
         writer.field("signedRenewalInfo", signedRenewalInfo)
-        writer.endObject()
     }
 }

@@ -34,20 +34,16 @@ public struct AdvancedCommerceInfo: Payload, Hashable {
         public var description: String?
 
         /// Reads Apple's JSON; fields without a value here are passed over.
-        ///
-        /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
         public init(json: JSONValue) throws(PayloadFault) {
             let fields = try PayloadFields(json)
             displayName = fields.attempt("displayName")
             description = fields.attempt("description")
         }
 
-        /// Writes Apple's JSON; what is nil is left out.
-        public func write(to writer: inout JSONWriter) {
-            writer.beginObject()
+        /// Writes Apple's members; what is nil is left out.
+        public func writeMembers(to writer: inout JSONWriter) {
             writer.field("displayName", displayName)
             writer.field("description", description)
-            writer.endObject()
         }
     }
 
@@ -71,8 +67,6 @@ public struct AdvancedCommerceInfo: Payload, Hashable {
         public var priceIncreaseInfo: PriceIncrease?
 
         /// Reads Apple's JSON; fields without a value here are passed over.
-        ///
-        /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
         public init(json: JSONValue) throws(PayloadFault) {
             let fields = try PayloadFields(json)
             sku = fields.attempt("SKU")
@@ -85,9 +79,8 @@ public struct AdvancedCommerceInfo: Payload, Hashable {
             priceIncreaseInfo = try fields.read("priceIncreaseInfo")
         }
 
-        /// Writes Apple's JSON; what is nil is left out.
-        public func write(to writer: inout JSONWriter) {
-            writer.beginObject()
+        /// Writes Apple's members; what is nil is left out.
+        public func writeMembers(to writer: inout JSONWriter) {
             writer.field("SKU", sku)
             writer.field("displayName", displayName)
             writer.field("description", description)
@@ -96,7 +89,6 @@ public struct AdvancedCommerceInfo: Payload, Hashable {
             if let refunds { writer.field("refunds", refunds) }
             writer.field("revocationDate", revocationDate)
             writer.field("priceIncreaseInfo", priceIncreaseInfo)
-            writer.endObject()
         }
     }
 
@@ -114,8 +106,6 @@ public struct AdvancedCommerceInfo: Payload, Hashable {
         public var refundType: String?
 
         /// Reads Apple's JSON; fields without a value here are passed over.
-        ///
-        /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
         public init(json: JSONValue) throws(PayloadFault) {
             let fields = try PayloadFields(json)
             refundAmount = fields.attempt("refundAmount")
@@ -124,14 +114,12 @@ public struct AdvancedCommerceInfo: Payload, Hashable {
             refundType = fields.attempt("refundType")
         }
 
-        /// Writes Apple's JSON; what is nil is left out.
-        public func write(to writer: inout JSONWriter) {
-            writer.beginObject()
+        /// Writes Apple's members; what is nil is left out.
+        public func writeMembers(to writer: inout JSONWriter) {
             writer.field("refundAmount", refundAmount)
             writer.field("refundDate", refundDate)
             writer.field("refundReason", refundReason)
             writer.field("refundType", refundType)
-            writer.endObject()
         }
     }
 
@@ -147,8 +135,6 @@ public struct AdvancedCommerceInfo: Payload, Hashable {
         public var status: String?
 
         /// Reads Apple's JSON; fields without a value here are passed over.
-        ///
-        /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
         public init(json: JSONValue) throws(PayloadFault) {
             let fields = try PayloadFields(json)
             dependentSKUs = fields.attempt("dependentSKUs")
@@ -156,19 +142,15 @@ public struct AdvancedCommerceInfo: Payload, Hashable {
             status = fields.attempt("status")
         }
 
-        /// Writes Apple's JSON; what is nil is left out.
-        public func write(to writer: inout JSONWriter) {
-            writer.beginObject()
+        /// Writes Apple's members; what is nil is left out.
+        public func writeMembers(to writer: inout JSONWriter) {
             writer.field("dependentSKUs", dependentSKUs)
             writer.field("price", price)
             writer.field("status", status)
-            writer.endObject()
         }
     }
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         requestReferenceId = fields.attempt("requestReferenceId")
@@ -182,9 +164,8 @@ public struct AdvancedCommerceInfo: Payload, Hashable {
         consistencyToken = fields.attempt("consistencyToken")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("requestReferenceId", requestReferenceId)
         writer.field("descriptors", descriptors)
         if let items { writer.field("items", items) }
@@ -194,6 +175,5 @@ public struct AdvancedCommerceInfo: Payload, Hashable {
         writer.field("taxExclusivePrice", taxExclusivePrice)
         writer.field("taxRate", taxRate)
         writer.field("consistencyToken", consistencyToken)
-        writer.endObject()
     }
 }

@@ -60,9 +60,8 @@ public struct AppTransaction: Payload, Hashable {
         oddities = fields.oddities
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("receiptType", receiptType)
         writer.field("appAppleId", appAppleId)
         writer.field("bundleId", bundleId)
@@ -76,6 +75,5 @@ public struct AppTransaction: Payload, Hashable {
         writer.field("preorderDate", preorderDate)
         writer.field("appTransactionId", appTransactionId)
         writer.field("originalPlatform", originalPlatform)
-        writer.endObject()
     }
 }

@@ -39,16 +39,14 @@ public struct ExternalPurchaseToken: Payload, Hashable {
         oddities = fields.oddities
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("externalPurchaseId", externalPurchaseId)
         writer.field("tokenCreationDate", tokenCreationDate)
         writer.field("appAppleId", appAppleId)
         writer.field("bundleId", bundleId)
         writer.field("tokenType", tokenType)
         writer.field("tokenExpirationDate", tokenExpirationDate)
-        writer.endObject()
     }
 }
 

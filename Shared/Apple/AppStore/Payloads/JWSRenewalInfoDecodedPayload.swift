@@ -96,9 +96,8 @@ public struct JWSRenewalInfoDecodedPayload: Payload, Hashable {
         oddities = fields.oddities
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("expirationIntent", expirationIntent)
         writer.field("originalTransactionId", originalTransactionId)
         writer.field("autoRenewProductId", autoRenewProductId)
@@ -124,6 +123,5 @@ public struct JWSRenewalInfoDecodedPayload: Payload, Hashable {
         writer.field("multiSeatInfo", multiSeatInfo)
         writer.field("commitmentInfo", commitmentInfo)
         writer.field("renewalBillingPlanType", renewalBillingPlanType)
-        writer.endObject()
     }
 }

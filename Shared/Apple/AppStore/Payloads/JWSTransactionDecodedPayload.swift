@@ -140,9 +140,8 @@ public struct JWSTransactionDecodedPayload: Payload, Hashable {
         oddities = fields.oddities
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("originalTransactionId", originalTransactionId)
         writer.field("transactionId", transactionId)
         writer.field("webOrderLineItemId", webOrderLineItemId)
@@ -180,6 +179,5 @@ public struct JWSTransactionDecodedPayload: Payload, Hashable {
         writer.field("multiSeatInfo", multiSeatInfo)
         writer.field("additionalTransactionReason", additionalTransactionReason)
         writer.field("revokedSeatQuantity", revokedSeatQuantity)
-        writer.endObject()
     }
 }

@@ -17,8 +17,6 @@ public struct NotificationAppData: Payload, Hashable {
     public init() {}
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         appAppleId = try fields.read("appAppleId")
@@ -27,13 +25,11 @@ public struct NotificationAppData: Payload, Hashable {
         signedAppTransactionInfo = try fields.readSigned("signedAppTransactionInfo")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("appAppleId", appAppleId)
         writer.field("bundleId", bundleId)
         writer.field("environment", environment)
         writer.field("signedAppTransactionInfo", signedAppTransactionInfo)
-        writer.endObject()
     }
 }

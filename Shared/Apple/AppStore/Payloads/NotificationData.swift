@@ -43,9 +43,8 @@ public struct NotificationData: Payload, Hashable {
         oddities = fields.oddities
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("environment", environment)
         writer.field("appAppleId", appAppleId)
         writer.field("bundleId", bundleId)
@@ -54,6 +53,5 @@ public struct NotificationData: Payload, Hashable {
         writer.field("signedRenewalInfo", signedRenewalInfo)
         writer.field("status", status)
         writer.field("consumptionRequestReason", consumptionRequestReason)
-        writer.endObject()
     }
 }

@@ -43,9 +43,8 @@ public struct NotificationSummary: Payload, Hashable {
         oddities = fields.oddities
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("environment", environment)
         writer.field("appAppleId", appAppleId)
         writer.field("bundleId", bundleId)
@@ -54,6 +53,5 @@ public struct NotificationSummary: Payload, Hashable {
         writer.field("storefrontCountryCodes", storefrontCountryCodes)
         writer.field("succeededCount", succeededCount)
         writer.field("failedCount", failedCount)
-        writer.endObject()
     }
 }

@@ -6,12 +6,21 @@ import StrictJSON
 /// longer than all three signature checks of a notification.
 public protocol Payload: Sendable {
     /// Reads the members that the type knows.
+    ///
+    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     init(json: JSONValue) throws(PayloadFault)
-    /// Writes an object with the members that are not nil.
-    func write(to writer: inout JSONWriter)
+    /// Writes the members that are not nil.
+    func writeMembers(to writer: inout JSONWriter)
 }
 
 extension Payload {
+    /// Writes an object.
+    public func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writeMembers(to: &writer)
+        writer.endObject()
+    }
+
     /// The JSON of the payload by itself.
     public var json: [UInt8] {
         var writer = JSONWriter(capacity: 2048)

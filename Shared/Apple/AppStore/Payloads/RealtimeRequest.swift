@@ -22,8 +22,6 @@ public struct RealtimeRequest: Payload, Hashable {
     public var signedDate: Date?
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         originalTransactionId = try fields.read("originalTransactionId")
@@ -35,9 +33,8 @@ public struct RealtimeRequest: Payload, Hashable {
         signedDate = try fields.read("signedDate")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("originalTransactionId", originalTransactionId)
         writer.field("appAppleId", appAppleId)
         writer.field("productId", productId)
@@ -45,6 +42,5 @@ public struct RealtimeRequest: Payload, Hashable {
         writer.field("requestIdentifier", requestIdentifier)
         writer.field("environment", environment)
         writer.field("signedDate", signedDate)
-        writer.endObject()
     }
 }

@@ -32,8 +32,6 @@ public struct ResponseBodyV2DecodedPayload: Payload, Hashable {
     public init() {}
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         notificationType = try fields.read("notificationType")
@@ -47,9 +45,8 @@ public struct ResponseBodyV2DecodedPayload: Payload, Hashable {
         appData = try fields.read("appData")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("notificationType", notificationType)
         writer.field("subtype", subtype)
         writer.field("notificationUUID", notificationUUID)
@@ -59,6 +56,5 @@ public struct ResponseBodyV2DecodedPayload: Payload, Hashable {
         writer.field("summary", summary)
         writer.field("externalPurchaseToken", externalPurchaseToken)
         writer.field("appData", appData)
-        writer.endObject()
     }
 }

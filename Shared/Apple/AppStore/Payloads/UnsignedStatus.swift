@@ -26,10 +26,8 @@ public struct UnsignedStatus: Payload, Hashable {
     }
 
     /// Writes an object of both.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("status", status)
         writer.field("date", date)
-        writer.endObject()
     }
 }

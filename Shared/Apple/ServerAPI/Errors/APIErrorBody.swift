@@ -17,8 +17,6 @@ public struct APIErrorBody: Payload, Hashable {
     }
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         errorCode = try fields.read("errorCode")
@@ -34,11 +32,9 @@ public struct APIErrorBody: Payload, Hashable {
         }.joined(separator: "; ")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("errorCode", errorCode)
         writer.field("errorMessage", errorMessage)
-        writer.endObject()
     }
 }

@@ -31,8 +31,6 @@ public struct ConsumptionRequest: Payload, Hashable {
     }
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         customerConsented = try fields.read("customerConsented")
@@ -42,14 +40,12 @@ public struct ConsumptionRequest: Payload, Hashable {
         refundPreference = try fields.read("refundPreference")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("customerConsented", customerConsented)
         writer.field("sampleContentProvided", sampleContentProvided)
         writer.field("deliveryStatus", deliveryStatus)
         writer.field("consumptionPercentage", consumptionPercentage)
         writer.field("refundPreference", refundPreference)
-        writer.endObject()
     }
 }

@@ -24,8 +24,6 @@ public struct ExtendRenewalDateRequest: Payload, Hashable {
     }
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         extendByDays = try fields.read("extendByDays")
@@ -33,12 +31,10 @@ public struct ExtendRenewalDateRequest: Payload, Hashable {
         requestIdentifier = try fields.read("requestIdentifier")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("extendByDays", extendByDays)
         writer.field("extendReasonCode", extendReasonCode)
         writer.field("requestIdentifier", requestIdentifier)
-        writer.endObject()
     }
 }

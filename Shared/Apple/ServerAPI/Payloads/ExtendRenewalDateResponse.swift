@@ -17,8 +17,6 @@ public struct ExtendRenewalDateResponse: Payload, Hashable {
     public var effectiveDate: Date?
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         originalTransactionId = try fields.read("originalTransactionId")
@@ -27,13 +25,11 @@ public struct ExtendRenewalDateResponse: Payload, Hashable {
         effectiveDate = try fields.read("effectiveDate")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("originalTransactionId", originalTransactionId)
         writer.field("webOrderLineItemId", webOrderLineItemId)
         writer.field("success", success)
         writer.field("effectiveDate", effectiveDate)
-        writer.endObject()
     }
 }

@@ -49,8 +49,6 @@ public struct ExternalPurchaseReport: Payload, Hashable {
     }
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         requestIdentifier = try fields.read("requestIdentifier")
@@ -59,14 +57,12 @@ public struct ExternalPurchaseReport: Payload, Hashable {
         lineItems = try fields.read("lineItems")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("requestIdentifier", requestIdentifier)
         writer.field("externalPurchaseId", externalPurchaseId)
         writer.field("status", status)
         writer.field("lineItems", lineItems)
-        writer.endObject()
     }
 }
 
@@ -78,16 +74,10 @@ public struct ExternalPurchaseReportReceipt: Payload, Hashable {
     public var requestIdentifier: String?
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         requestIdentifier = try PayloadFields(json).read("requestIdentifier")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.field("requestIdentifier", requestIdentifier)
-        writer.endObject()
-    }
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) { writer.field("requestIdentifier", requestIdentifier) }
 }

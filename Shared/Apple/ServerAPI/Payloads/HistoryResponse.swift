@@ -22,8 +22,6 @@ public struct HistoryResponse: Payload, Hashable {
     public init() {}
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         revision = try fields.read("revision")
@@ -34,15 +32,13 @@ public struct HistoryResponse: Payload, Hashable {
         signedTransactions = try fields.read("signedTransactions") ?? []
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("revision", revision)
         writer.field("hasMore", hasMore)
         writer.field("bundleId", bundleId)
         writer.field("appAppleId", appAppleId)
         writer.field("environment", environment)
         writer.field("signedTransactions", signedTransactions)
-        writer.endObject()
     }
 }

@@ -18,8 +18,6 @@ public struct LastTransactionsItem: Payload, Hashable {
     public init() {}
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         status = try fields.read("status")
@@ -28,13 +26,11 @@ public struct LastTransactionsItem: Payload, Hashable {
         signedRenewalInfo = try fields.read("signedRenewalInfo")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("status", status)
         writer.field("originalTransactionId", originalTransactionId)
         writer.field("signedTransactionInfo", signedTransactionInfo)
         writer.field("signedRenewalInfo", signedRenewalInfo)
-        writer.endObject()
     }
 }

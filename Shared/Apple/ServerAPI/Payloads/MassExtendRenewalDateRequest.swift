@@ -29,8 +29,6 @@ public struct MassExtendRenewalDateRequest: Payload, Hashable {
     }
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         extendByDays = try fields.read("extendByDays")
@@ -40,14 +38,12 @@ public struct MassExtendRenewalDateRequest: Payload, Hashable {
         productId = try fields.read("productId")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("extendByDays", extendByDays)
         writer.field("extendReasonCode", extendReasonCode)
         writer.field("requestIdentifier", requestIdentifier)
         writer.field("storefrontCountryCodes", storefrontCountryCodes)
         writer.field("productId", productId)
-        writer.endObject()
     }
 }

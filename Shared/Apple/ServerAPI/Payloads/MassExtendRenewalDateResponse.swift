@@ -9,17 +9,11 @@ public struct MassExtendRenewalDateResponse: Payload, Hashable {
     public var requestIdentifier: String?
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         requestIdentifier = try fields.read("requestIdentifier")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.field("requestIdentifier", requestIdentifier)
-        writer.endObject()
-    }
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) { writer.field("requestIdentifier", requestIdentifier) }
 }

@@ -19,8 +19,6 @@ public struct MassExtendRenewalDateStatusResponse: Payload, Hashable {
     public var failedCount: Int64?
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         requestIdentifier = try fields.read("requestIdentifier")
@@ -30,14 +28,12 @@ public struct MassExtendRenewalDateStatusResponse: Payload, Hashable {
         failedCount = try fields.read("failedCount")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("requestIdentifier", requestIdentifier)
         writer.field("complete", complete)
         writer.field("completeDate", completeDate)
         writer.field("succeededCount", succeededCount)
         writer.field("failedCount", failedCount)
-        writer.endObject()
     }
 }

@@ -17,19 +17,15 @@ public struct NotificationHistoryItem: Payload, Hashable {
     public init() {}
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         signedPayload = try fields.read("signedPayload")
         sendAttempts = try fields.read("sendAttempts") ?? []
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("signedPayload", signedPayload)
         writer.field("sendAttempts", sendAttempts)
-        writer.endObject()
     }
 }

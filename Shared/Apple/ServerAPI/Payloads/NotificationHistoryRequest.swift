@@ -37,8 +37,6 @@ public struct NotificationHistoryRequest: Payload, Hashable {
     }
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         startDate = try fields.read("startDate")
@@ -49,15 +47,13 @@ public struct NotificationHistoryRequest: Payload, Hashable {
         onlyFailures = try fields.read("onlyFailures")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("startDate", startDate)
         writer.field("endDate", endDate)
         writer.field("notificationType", notificationType)
         writer.field("notificationSubtype", notificationSubtype)
         writer.field("transactionId", transactionId)
         writer.field("onlyFailures", onlyFailures)
-        writer.endObject()
     }
 }

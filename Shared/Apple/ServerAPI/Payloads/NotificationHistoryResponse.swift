@@ -16,8 +16,6 @@ public struct NotificationHistoryResponse: Payload, Hashable {
     public init() {}
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         paginationToken = try fields.read("paginationToken")
@@ -25,12 +23,10 @@ public struct NotificationHistoryResponse: Payload, Hashable {
         notificationHistory = try fields.read("notificationHistory") ?? []
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("paginationToken", paginationToken)
         writer.field("hasMore", hasMore)
         writer.field("notificationHistory", notificationHistory)
-        writer.endObject()
     }
 }

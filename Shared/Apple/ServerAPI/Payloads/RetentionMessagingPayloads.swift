@@ -15,8 +15,6 @@ public struct RetentionImage: Payload, Hashable {
     public var imageSize: String?
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         imageIdentifier = try fields.read("imageIdentifier")
@@ -24,13 +22,11 @@ public struct RetentionImage: Payload, Hashable {
         imageSize = try fields.read("imageSize")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("imageIdentifier", imageIdentifier)
         writer.field("imageState", imageState)
         writer.field("imageSize", imageSize)
-        writer.endObject()
     }
 }
 
@@ -44,20 +40,16 @@ public struct RetentionMessage: Payload, Hashable {
     public var messageState: String?
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         messageIdentifier = try fields.read("messageIdentifier")
         messageState = try fields.read("messageState")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("messageIdentifier", messageIdentifier)
         writer.field("messageState", messageState)
-        writer.endObject()
     }
 }
 
@@ -71,11 +63,7 @@ struct RetentionImageList: Payload {
         images = try PayloadFields(json).read("imageIdentifiers") ?? []
     }
 
-    func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.field("imageIdentifiers", images)
-        writer.endObject()
-    }
+    func writeMembers(to writer: inout JSONWriter) { writer.field("imageIdentifiers", images) }
 }
 
 /// All messages of an app.
@@ -88,11 +76,7 @@ struct RetentionMessageList: Payload {
         messages = try PayloadFields(json).read("messageIdentifiers") ?? []
     }
 
-    func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.field("messageIdentifiers", messages)
-        writer.endObject()
-    }
+    func writeMembers(to writer: inout JSONWriter) { writer.field("messageIdentifiers", messages) }
 }
 
 /// Which message is the default.
@@ -105,11 +89,7 @@ struct DefaultRetentionMessage: Payload {
 
     init(json: JSONValue) throws(PayloadFault) { messageIdentifier = try PayloadFields(json).read("messageIdentifier") }
 
-    func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.field("messageIdentifier", messageIdentifier)
-        writer.endObject()
-    }
+    func writeMembers(to writer: inout JSONWriter) { writer.field("messageIdentifier", messageIdentifier) }
 }
 
 /// The address that Apple asks.
@@ -122,11 +102,7 @@ struct RealtimeURL: Payload {
 
     init(json: JSONValue) throws(PayloadFault) { realtimeURL = try PayloadFields(json).read("realtimeURL") }
 
-    func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.field("realtimeURL", realtimeURL)
-        writer.endObject()
-    }
+    func writeMembers(to writer: inout JSONWriter) { writer.field("realtimeURL", realtimeURL) }
 }
 
 /// Which subscription a performance test is about.
@@ -141,11 +117,7 @@ struct PerformanceTestRequest: Payload {
         originalTransactionId = try PayloadFields(json).read("originalTransactionId")
     }
 
-    func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.field("originalTransactionId", originalTransactionId)
-        writer.endObject()
-    }
+    func writeMembers(to writer: inout JSONWriter) { writer.field("originalTransactionId", originalTransactionId) }
 }
 
 /// A performance test of the realtime URL: begun, or with its result.
@@ -170,8 +142,6 @@ public struct PerformanceTest: Payload, Hashable {
     public var failures: RawJSON?
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         requestId = try fields.read("requestId")
@@ -184,9 +154,8 @@ public struct PerformanceTest: Payload, Hashable {
         failures = try fields.read("failures")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("requestId", requestId)
         writer.field("config", config)
         writer.field("target", target)
@@ -195,6 +164,5 @@ public struct PerformanceTest: Payload, Hashable {
         writer.field("numPending", numPending)
         writer.field("responseTimes", responseTimes)
         writer.field("failures", failures)
-        writer.endObject()
     }
 }

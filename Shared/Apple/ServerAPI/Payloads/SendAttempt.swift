@@ -16,19 +16,15 @@ public struct SendAttempt: Payload, Hashable {
     public init() {}
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         attemptDate = try fields.read("attemptDate")
         sendAttemptResult = try fields.read("sendAttemptResult")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("attemptDate", attemptDate)
         writer.field("sendAttemptResult", sendAttemptResult)
-        writer.endObject()
     }
 }

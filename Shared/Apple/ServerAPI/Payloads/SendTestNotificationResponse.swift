@@ -9,17 +9,13 @@ public struct SendTestNotificationResponse: Payload, Hashable {
     public var testNotificationToken: String?
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         testNotificationToken = try fields.read("testNotificationToken")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("testNotificationToken", testNotificationToken)
-        writer.endObject()
     }
 }

@@ -18,8 +18,6 @@ public struct StatusResponse: Payload, Hashable {
     public init() {}
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         environment = try fields.read("environment")
@@ -28,13 +26,11 @@ public struct StatusResponse: Payload, Hashable {
         data = try fields.read("data") ?? []
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("environment", environment)
         writer.field("bundleId", bundleId)
         writer.field("appAppleId", appAppleId)
         writer.field("data", data)
-        writer.endObject()
     }
 }

@@ -14,19 +14,15 @@ public struct SubscriptionGroupIdentifierItem: Payload, Hashable {
     public init() {}
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         subscriptionGroupIdentifier = try fields.read("subscriptionGroupIdentifier")
         lastTransactions = try fields.read("lastTransactions") ?? []
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) {
         writer.field("subscriptionGroupIdentifier", subscriptionGroupIdentifier)
         writer.field("lastTransactions", lastTransactions)
-        writer.endObject()
     }
 }

@@ -12,17 +12,11 @@ public struct UpdateAppAccountTokenRequest: Payload, Hashable {
     public init() {}
 
     /// Reads Apple's JSON; fields without a value here are passed over.
-    ///
-    /// - Throws: `PayloadFault` where a field has another kind of value than Apple documents.
     public init(json: JSONValue) throws(PayloadFault) {
         let fields = try PayloadFields(json)
         appAccountToken = try fields.read("appAccountToken")
     }
 
-    /// Writes Apple's JSON; what is nil is left out.
-    public func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.field("appAccountToken", appAccountToken)
-        writer.endObject()
-    }
+    /// Writes Apple's members; what is nil is left out.
+    public func writeMembers(to writer: inout JSONWriter) { writer.field("appAccountToken", appAccountToken) }
 }
