@@ -52,7 +52,7 @@ public struct CertificateProfile: Sendable {
     /// Nil leaves the extension out.
     public var keyUsage: KeyUsage?
     /// Markers and other extensions, in order.
-    public var extensions: [Extension]
+    public var extensions: [Extension] = []
     /// RFC 5280 name constraints in OpenSSL's notation (`permitted;DNS:example.com`).
     public var nameConstraints: String?
     /// The addresses of OCSP responders.
@@ -64,22 +64,6 @@ public struct CertificateProfile: Sendable {
     /// Grows the certificate by an extension without meaning until its DER has this many bytes, as far as one can tell
     /// before signing: a signature's length varies by a few bytes.
     public var paddedTo: Int?
-
-    /// Every property by itself; the rest have the defaults of their declaration.
-    public init(
-        commonName: String, organizationalUnit: String? = nil, organization: String, notBefore: Date, notAfter: Date,
-        isAuthority: Bool?, pathLength: Int? = nil, keyUsage: KeyUsage?, extensions: [Extension] = []
-    ) {
-        self.commonName = commonName
-        self.organizationalUnit = organizationalUnit
-        self.organization = organization
-        self.notBefore = notBefore
-        self.notAfter = notAfter
-        self.isAuthority = isAuthority
-        self.pathLength = pathLength
-        self.keyUsage = keyUsage
-        self.extensions = extensions
-    }
 }
 
 extension CertificateProfile {

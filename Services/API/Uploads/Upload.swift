@@ -62,20 +62,6 @@ struct Upload {
     private(set) var accepted: [Accepted] = []
     private(set) var rejected: [Rejected] = []
 
-    init(
-        bundleId: String, environment: StoreEnvironment, device: UUID?, claimAge: Double, isAssigned: Bool,
-        verifier: SignedDataVerifier, traceparent: String?, now: Date
-    ) {
-        self.bundleId = bundleId
-        self.environment = environment
-        self.device = device
-        self.claimAge = claimAge
-        self.isAssigned = isAssigned
-        self.verifier = verifier
-        self.traceparent = traceparent
-        self.now = now
-    }
-
     /// Proves a part.
     /// - Parameters:
     ///   - kind: what it has to be.

@@ -18,20 +18,6 @@ package struct ComparedPurchase: Sendable, Equatable {
         package var isUpgraded: Bool
         /// The notification that told of this version.
         package var notificationUUID: UUID
-
-        package init(
-            id: String, productId: String, expiresAt: Date?, revokedAt: Date? = nil, revocationType: String? = nil,
-            revocationPercentage: Int64? = nil, isUpgraded: Bool = false, notificationUUID: UUID
-        ) {
-            self.id = id
-            self.productId = productId
-            self.expiresAt = expiresAt
-            self.revokedAt = revokedAt
-            self.revocationType = revocationType
-            self.revocationPercentage = revocationPercentage
-            self.isUpgraded = isUpgraded
-            self.notificationUUID = notificationUUID
-        }
     }
 
     package var bundleId: String
@@ -53,20 +39,6 @@ package struct ComparedPurchase: Sendable, Equatable {
     package var statusNotification: UUID?
     /// The notification that told the newest transaction, which names the account.
     package var transactionNotification: UUID?
-
-    package init(
-        bundleId: String, productType: String?, ownership: String?, status: Int64?, isInBillingRetry: Bool,
-        products: [String], holders: [UUID], notificationUUID: UUID
-    ) {
-        self.bundleId = bundleId
-        self.productType = productType
-        self.ownership = ownership
-        self.status = status
-        self.isInBillingRetry = isInBillingRetry
-        self.products = products
-        self.holders = holders
-        self.notificationUUID = notificationUUID
-    }
 }
 
 extension ComparisonStore {

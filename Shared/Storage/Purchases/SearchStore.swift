@@ -12,13 +12,6 @@ package struct SearchStore: Sendable {
         package var bundleId: String
         package var originalTransactionId: String?
         package var appAccountToken: UUID?
-
-        package init(kind: String, bundleId: String, originalTransactionId: String?, appAccountToken: UUID?) {
-            self.kind = kind
-            self.bundleId = bundleId
-            self.originalTransactionId = originalTransactionId
-            self.appAccountToken = appAccountToken
-        }
     }
 
     private let connection: PostgresConnection

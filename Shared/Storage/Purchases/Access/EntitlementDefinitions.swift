@@ -73,13 +73,6 @@ package struct ProductLevel: Sendable, Equatable {
     package var level: Int32?
     /// How often the level was changed.
     package var version: Int64
-
-    package init(bundleId: String, productId: String, level: Int32?, version: Int64) {
-        self.bundleId = bundleId
-        self.productId = productId
-        self.level = level
-        self.version = version
-    }
 }
 
 /// The current definitions of entitlements, and the levels of products.
