@@ -119,7 +119,7 @@ struct ErasureTests {
             let database = Database([TestDatabase.connection(configuration)])
             let housekeeping = Housekeeping(
                 database: database, clock: ProcessClock(now: { clock.now }, instant: { clock.instant }),
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+                logger: .quiet)
             clock.advance(by: Housekeeping.patience + 1)
             // One that fails is no failure of the turn, which would be repeated at once.
             try await housekeeping.turn()
@@ -142,7 +142,7 @@ struct ErasureTests {
             let ahead = Date().addingTimeInterval(86_400)
             let housekeeping = Housekeeping(
                 database: database, clock: ProcessClock(now: { ahead }, instant: { .now }),
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+                logger: .quiet)
             await #expect(throws: ClockIsAhead.self) { try await housekeeping.turn() }
             await database.close()
         }

@@ -53,7 +53,7 @@ struct RunningAPI: Sendable {
         _ body: (RunningAPI) async throws -> Result
     ) async throws -> Result {
         try await TestDatabase.use { configuration in
-            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let logger = Logger.quiet
             let clock = ManualClock()
             let processClock = ProcessClock(now: { clock.now }, instant: { clock.instant })
             let document = try APIDocument.embedded()

@@ -9,7 +9,7 @@ import Testing
 
 /// The API where it ends TLS itself.
 struct TLSTests {
-    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    private static let logger = Logger.quiet
 
     /// The status of a request by a client that trusts an authority. One connection.
     private static func status(port: Int, trusting authority: String, scheme: String = "https") async throws -> UInt {

@@ -51,7 +51,7 @@ struct RunningConsole: Sendable {
             // As the service's own role: what it may not do fails here.
             var own = configuration
             own.url += "?options=-crole%3Dstorekeeper_console"
-            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let logger = Logger.quiet
             let clock = ProcessClock(now: { Self.now }, instant: { .now })
             let pool = ConnectionPool((0..<2).map { _ in TestDatabase.connection(own) })
             let tokens = FormTokens(

@@ -216,10 +216,9 @@ import Testing
     @Test func `Recovery without API keys logs one line that requests are postponed`() async throws {
         try await History.use { history async throws in
             let lines = LogLines()
-            let logger = Logger(label: "test") { _ in lines.handler }
             let settings = try history.context().settings
             let api = try settings.appleAPI(
-                clock: .init(now: { History.now }, random: { 0 }), logger: logger)
+                clock: .init(now: { History.now }, random: { 0 }), logger: lines.logger)
             #expect(api == nil)
             #expect(lines.all.count == 1)
             #expect(lines.all.first?.contains("STOREKEEPER_APP_STORE_API_KEYS_FILE") == true)

@@ -23,7 +23,7 @@ import Testing
             coverage: CoverageStore(connection), windows: RecoveryWindowStore(connection),
             heartbeats: HeartbeatStore(connection), apps: apps, failures: FailuresPlan(interval: 300, overlap: 900),
             sweep: SweepPlan(delay: 3600), reach: reach, now: { now.addingTimeInterval(seconds) }, newId: { UUID() },
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            logger: .quiet)
     }
 
     static func use(
@@ -96,21 +96,20 @@ import Testing
         }
     }
 
+    private static func beat(_ minutes: some Sequence<Int>, _ database: PostgresConfiguration) async throws {
+        try await HeartbeatStore(TestDatabase.connection(database)).record(
+            minutes.map {
+                IngestHeartbeat(
+                    instance: "a", minute: now.addingTimeInterval(Double($0) * 60), accepted: 1, rejected: [:])
+            })
+    }
+
     @Test func `Silence of ingest opens a window over it when it is over`() async throws {
         try await Self.use(firstRecordedDaysAgo: 0.5) { database, windows, _ in
-            let heartbeats = HeartbeatStore(TestDatabase.connection(database))
-            func beat(_ minutes: some Sequence<Int>) async throws {
-                try await heartbeats.record(
-                    minutes.map {
-                        IngestHeartbeat(
-                            instance: "a", minute: Self.now.addingTimeInterval(Double($0) * 60), accepted: 1,
-                            rejected: [:])
-                    })
-            }
-            try await beat(-120 ... -60)
+            try await Self.beat(-120 ... -60, database)
             try await Self.planner(database).turn()
             #expect(try await Self.reasons(windows)[.outage] == nil)
-            try await beat(-20...0)
+            try await Self.beat(-20...0, database)
             try await Self.planner(database).turn()
             let outage = try #require(try await windows.windows().first { $0.reason == .outage })
             #expect(outage.scope.from == Self.now.addingTimeInterval(-59 * 60 - 300))
@@ -123,20 +122,11 @@ import Testing
 
     @Test func `Heartbeat of a clock that is a year ahead ends no evaluation of the minutes before`() async throws {
         try await Self.use(firstRecordedDaysAgo: 0.5) { database, windows, _ in
-            let heartbeats = HeartbeatStore(TestDatabase.connection(database))
-            func beat(_ minutes: some Sequence<Int>) async throws {
-                try await heartbeats.record(
-                    minutes.map {
-                        IngestHeartbeat(
-                            instance: "a", minute: Self.now.addingTimeInterval(Double($0) * 60), accepted: 1,
-                            rejected: [:])
-                    })
-            }
-            try await beat(-120...0)
-            try await beat([365 * 1440])
+            try await Self.beat(-120...0, database)
+            try await Self.beat([365 * 1440], database)
             try await Self.planner(database).turn()
             #expect(try await Self.reasons(windows)[.outage] == nil)
-            try await beat(60...120)
+            try await Self.beat(60...120, database)
             try await Self.planner(database, after: 7200).turn()
             let outage = try #require(try await windows.windows().first { $0.reason == .outage })
             #expect(outage.scope.from == Self.now.addingTimeInterval(60 - 300))

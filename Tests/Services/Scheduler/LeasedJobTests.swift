@@ -11,7 +11,7 @@ import Testing
 @testable import Scheduler
 
 @Suite(.hangLimit) struct LeasedJobTests {
-    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    private static let logger = Logger.quiet
 
     private static func round(
         _ database: PostgresConfiguration, every interval: Duration = .milliseconds(1), clocks: ClockCheck? = nil,

@@ -20,7 +20,7 @@ final class SchedulerFixture: Sendable {
     /// The real time, because the client learns Apple's from the answers.
     static let now = Date(milliseconds: Date().milliseconds)
     static let app = CoverageStore.App(.production, "com.example.app")
-    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    static let logger = Logger.quiet
     private static let apple = SimulatedAppStore.App(
         bundleId: app.bundleId, appAppleId: 1_234_567_890, environment: app.environment)
     private static let authority = Result { try DevelopmentAuthority(now: now) }

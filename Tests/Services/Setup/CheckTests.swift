@@ -10,7 +10,7 @@ import Testing
 @testable import Setup
 
 @Suite struct CheckTests {
-    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    private static let logger = Logger.quiet
 
     private static func rows(_ broker: DevelopmentBroker, _ connection: PostgresConnection) async throws -> [[String]] {
         try await Check(

@@ -14,7 +14,7 @@ import Testing
     private static func prepare(
         _ broker: DevelopmentBroker, _ database: PostgresConfiguration, principals: String? = nil
     ) throws -> Prepare {
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let logger = Logger.quiet
         let connection = TestDatabase.connection(database)
         let admin = try KafkaAdmin(broker.configuration, patience: .seconds(3), logger: logger)
         return Prepare(

@@ -91,11 +91,6 @@ import Testing
     private static func outcomes(
         _ stage: Verify, _ deliveries: [Delivery<ReceivedNotification>]
     ) async throws -> [String] {
-        try await stage.process(deliveries).map { result in
-            switch result {
-            case .forward: "forwarded"
-            case .discard(let reason), .deadLetter(let reason, _): reason.rawValue
-            }
-        }
+        try await stage.process(deliveries).map(\.outcome)
     }
 }

@@ -96,14 +96,10 @@ import Testing
             Self.signedPayload(by: authority, bundleId: "com.example.other"),
             Self.signedPayload(by: authority, transactionOf: "com.example.other"),
         ])
-        let reasons = results.map { result -> String in
-            switch result {
-            case .forward: "forward"
-            case .discard(let reason), .deadLetter(let reason, _): reason.rawValue
-            }
-        }
         #expect(
-            reasons == ["malformed", "chain-untrusted", "forward", "environment", "app-unknown", "nested-mismatch"])
+            results.map(\.outcome) == [
+                "malformed", "chain-untrusted", "forwarded", "environment", "app-unknown", "nested-mismatch",
+            ])
     }
 
     @Test func `Verifier never counts what another developer can send towards the rejection limit`() async throws {

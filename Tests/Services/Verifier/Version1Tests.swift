@@ -55,12 +55,7 @@ import Testing
                         receivedAt: VerifyTests.now.addingTimeInterval(3600 * hour)),
                     position: LogPosition(topic: Topics.received.name, partition: 0, offset: Int64(number)))
             }
-            return try await stage.process(deliveries).map { result in
-                switch result {
-                case .forward: "forwarded"
-                case .discard(let reason), .deadLetter(let reason, _): reason.rawValue
-                }
-            }
+            return try await stage.process(deliveries).map(\.outcome)
         }
         let limited = ["forwarded", "forwarded", "version1-beyond-quota", "version1-beyond-quota"]
         #expect(try await outcomes(.webhook, hour: 0) == limited)

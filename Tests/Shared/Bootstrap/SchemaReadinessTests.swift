@@ -3,7 +3,6 @@ import Foundation
 import Logging
 import Postgres
 import Storage
-import Synchronization
 import TestSupport
 import Testing
 
@@ -16,7 +15,7 @@ import Testing
         let schema = Variable.databaseSchema
     }
 
-    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    private static let logger = Logger.quiet
 
     /// Runs it with a database until `body` ends; hands over what `/readyz` answers from.
     private static func running(
@@ -76,13 +75,13 @@ import Testing
 
     @Test func `Process whose clock differs from the database's says so, once`() async throws {
         try await TestDatabase.use { database async throws in
-            let warnings = Warnings()
+            let lines = LogLines()
             // Its clock is at 1970.
-            try await Self.running(database.url, logger: Logger(label: "test") { _ in warnings }) { _ in
-                try await Self.wait(until: warnings.all.contains { $0.contains("the database's clock is") })
+            try await Self.running(database.url, logger: lines.logger) { _ in
+                try await Self.wait(until: !lines.containing("the database's clock is").isEmpty)
             }
-            #expect(warnings.all.count == 1)
-            #expect(warnings.all.first?.contains("ahead of this machine's") == true)
+            let warnings = lines.all.filter { $0.hasPrefix("warning") }
+            #expect(warnings.count == 1 && warnings[0].contains("ahead of this machine's"))
         }
     }
 
@@ -93,24 +92,4 @@ import Testing
                 until: health.notReady.contains { $0.hasPrefix("database: ") && $0.contains("refused") })
         }
     }
-}
-
-/// Collects what is logged as a warning.
-private struct Warnings: LogHandler {
-    private final class Lines: Sendable {
-        let texts = Mutex<[String]>([])
-    }
-
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.warning
-    private let lines = Lines()
-
-    var all: [String] { lines.texts.withLock { $0 } }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) { lines.texts.withLock { $0.append("\(event.message)") } }
 }

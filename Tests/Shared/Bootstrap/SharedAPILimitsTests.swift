@@ -18,7 +18,7 @@ import Testing
         SharedAPILimits.each(
             TestDatabase.connection(database), share: 0.01, urgency: urgency,
             clock: APIClock(clock: clock, now: { Date() }, random: { 0 }),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })(app, .sandbox)
+            logger: .quiet)(app, .sandbox)
     }
 
     @Test func `Recovery takes what is free and waits behind customers for half of its time`() async throws {

@@ -48,7 +48,7 @@ public enum TestDatabase {
 
     /// A connection that logs nothing.
     public static func connection(_ configuration: PostgresConfiguration) -> PostgresConnection {
-        PostgresConnection(configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        PostgresConnection(configuration, logger: .quiet)
     }
 
     /// On a busy machine a connection, the rows that a test begins with, and what it does while it holds a lock take more than the

@@ -8,7 +8,7 @@ package enum WrittenRecords {
     /// Those that it has now, partition by partition.
     package static func of(_ route: Route, at configuration: KafkaConfiguration) async throws -> [ConsumerRecord] {
         let consumer = try Consumer(
-            configuration, group: "test", logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            configuration, group: "test", logger: .quiet)
         var expected: Int64 = 0
         var start: [TopicPartitionOffset] = []
         let partitions = TopicPartition.all(of: route.name, count: route.partitions)

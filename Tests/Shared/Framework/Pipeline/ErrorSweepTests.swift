@@ -5,6 +5,7 @@ import Logging
 import Records
 import ServiceLifecycle
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Chassis
@@ -152,15 +153,6 @@ private final class SweepHarness: Sendable {
         }
     }
 
-    private struct Variables: WorkerVariables {
-        let brokers = Variable.kafkaBrokers
-        let batch = Variable.batchLimit
-        let rejectionRun = Variable.rejectionRun
-        let rejectionRatio = Variable.rejectionRatio
-        let recordKeys = Variable.recordKeys
-        let kafkaSettings = Variable.kafkaSettings
-    }
-
     private let broker: DevelopmentBroker
     private let gate = Gate.Switch()
     private let settled = Observed.Position()
@@ -168,7 +160,7 @@ private final class SweepHarness: Sendable {
     private let admin: KafkaAdmin
     private let group: ServiceGroup
     private let running: Task<Void, any Error>
-    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    private let logger = Logger.quiet
     private let next = Mutex(0)
 
     init() async throws {
@@ -182,7 +174,7 @@ private final class SweepHarness: Sendable {
         environment["KAFKA_SESSION_TIMEOUT_MS"] = "2500"
         environment["KAFKA_HEARTBEAT_INTERVAL_MS"] = "300"
         let context = ServiceContext(
-            settings: try Settings(Variables(), environment: environment), logger: logger,
+            settings: try Settings(TestVariables(), environment: environment), logger: logger,
             health: Health(instant: { .now }), tracer: Tracer(isOn: false, random: { 7 }),
             clock: ProcessClock(now: { Date() }, instant: { .now }), instance: "sweep", environment: environment)
         let connection = try await WorkerConnection(context, stage: .verifier, reading: input.route, of: Topics.plan)

@@ -214,7 +214,7 @@ private struct SourceHarness {
     let partition = TopicPartition(topic: "in", partition: 0)
     let broker: DevelopmentBroker
     let reader: Consumer
-    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    private let logger = Logger.quiet
 
     init(records: Int) async throws {
         broker = try DevelopmentBroker(topics: [("in", 1)])

@@ -75,7 +75,7 @@ import Testing
     {
         let source = MissingTopic(turns: 40)
         let clock = SkippingClock()
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let logger = Logger.quiet
         let worker = Worker(
             source: source, stage: Even(), settlement: AcceptingSettlement(),
             monitor: WorkerMonitor(
@@ -107,7 +107,7 @@ import Testing
     {
         let source = ScriptedSource(batches: [999, nil, 1, nil, nil, 400, nil, 600, nil])
         let atRelief = Mutex<[Int]>([])
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let logger = Logger.quiet
         let worker = Worker(
             source: source, stage: Even(), settlement: AcceptingSettlement(),
             monitor: WorkerMonitor(
@@ -258,24 +258,25 @@ private struct Storing: Settlement {
     }
 }
 
+/// A worker's variables and no others.
+struct TestVariables: WorkerVariables {
+    let brokers = Variable.kafkaBrokers
+    let batch = Variable.batchLimit
+    let rejectionRun = Variable.rejectionRun
+    let rejectionRatio = Variable.rejectionRatio
+    let recordKeys = Variable.recordKeys
+    let kafkaSettings = Variable.kafkaSettings
+}
+
 /// A broker, a topic to read, a topic to write, and the parts of a worker between them.
 private struct WorkerHarness {
-    struct Variables: WorkerVariables {
-        let brokers = Variable.kafkaBrokers
-        let batch = Variable.batchLimit
-        let rejectionRun = Variable.rejectionRun
-        let rejectionRatio = Variable.rejectionRatio
-        let recordKeys = Variable.recordKeys
-        let kafkaSettings = Variable.kafkaSettings
-    }
-
     let broker: DevelopmentBroker
     let input: Topic<Even.Text>
     let output: Topic<Even.Text>
     let tracer = Tracer(isOn: true, random: { 7 })
     private let producer: Producer
-    private let context: ServiceContext<Variables>
-    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    private let context: ServiceContext<TestVariables>
+    private let logger = Logger.quiet
 
     init(rejectionLimit: RejectionLimit = RejectionLimit()) async throws {
         input = Topic("in", key: .none, partitions: 4, writers: [], readers: [])
@@ -286,7 +287,7 @@ private struct WorkerHarness {
         var environment = broker.environment
         environment["STOREKEEPER_REJECTION_RUN"] = String(rejectionLimit.consecutive)
         context = ServiceContext(
-            settings: try Settings(Variables(), environment: environment), logger: logger,
+            settings: try Settings(TestVariables(), environment: environment), logger: logger,
             health: Health(instant: { .now }), tracer: tracer, clock: ProcessClock(now: { Date() }, instant: { .now }),
             instance: "test", environment: environment)
     }

@@ -158,6 +158,12 @@ import Testing
             note: nil)
     }
 
+    /// Without the function an erasure stops before it has swept other tables.
+    private static func rename(_ name: String, to other: String, _ connection: PostgresConnection) async throws {
+        try await connection.run(
+            unsafeScript: "alter function \(name)(uuid, store_environment, text, uuid, text) rename to \(other)")
+    }
+
     @Test
     func `ErasureStore leaves an account in no table, and neither redelivery nor new notifications bring it back`()
         async throws
@@ -275,14 +281,9 @@ import Testing
                 try await store.forget(
                     named: name, of: Self.app, in: .production, extent: .erase, id: id, at: Fixtures.now)
             }
-            func rename(_ name: String, to other: String) async throws {
-                try await connection.run(
-                    unsafeScript: "alter function \(name)(uuid, store_environment, text, uuid, text) rename to \(other)"
-                )
-            }
-            try await rename("sweep_erased_account", to: "sweep_missing")
+            try await Self.rename("sweep_erased_account", to: "sweep_missing", connection)
             await #expect(throws: PostgresError.self) { _ = try await erase("user-1", id: id) }
-            try await rename("sweep_missing", to: "sweep_erased_account")
+            try await Self.rename("sweep_missing", to: "sweep_erased_account", connection)
             #expect(try await store.certificate(id) != nil)
             #expect(try await Self.tables(with: "user-1", connection).contains("operator_action"))
             let later = Fixtures.now.addingTimeInterval(1)
@@ -329,14 +330,9 @@ import Testing
     @Test func `A late sweep changes nothing of a customer that was created again under the same id`() async throws {
         try await Self.use { connection, _ async throws in
             let store = ErasureStore(connection)
-            func rename(_ name: String, to other: String) async throws {
-                try await connection.run(
-                    unsafeScript: "alter function \(name)(uuid, store_environment, text, uuid, text) rename to \(other)"
-                )
-            }
-            try await rename("sweep_erased_account", to: "sweep_missing")
+            try await Self.rename("sweep_erased_account", to: "sweep_missing", connection)
             await #expect(throws: PostgresError.self) { _ = try await Self.forget(.erase, connection) }
-            try await rename("sweep_missing", to: "sweep_erased_account")
+            try await Self.rename("sweep_missing", to: "sweep_erased_account", connection)
             let (account, created) = (UUID(), Fixtures.now.addingTimeInterval(60))
             _ = try await CustomerRecords(connection).put(
                 CustomerRecords.Customer(
@@ -444,11 +440,6 @@ import Testing
     @Test func `A sweep that fails keeps back no other one`() async throws {
         try await Self.use { connection, _ async throws in
             let store = ErasureStore(connection)
-            func rename(_ name: String, to other: String) async throws {
-                try await connection.run(
-                    unsafeScript: "alter function \(name)(uuid, store_environment, text, uuid, text) rename to \(other)"
-                )
-            }
             func unswept() async throws -> [String] {
                 try await connection.execute(
                     unsafeSQL: """
@@ -459,7 +450,7 @@ import Testing
                         """
                 ).map { row in try row.value("account") }
             }
-            try await rename("sweep_erased_account", to: "sweep_missing")
+            try await Self.rename("sweep_erased_account", to: "sweep_missing", connection)
             for (place, name) in [Self.token, Self.other].enumerated() {
                 await #expect(throws: PostgresError.self) {
                     _ = try await store.forget(
@@ -467,7 +458,7 @@ import Testing
                         at: Fixtures.now.addingTimeInterval(Double(place)))
                 }
             }
-            try await rename("sweep_missing", to: "sweep_erased_account")
+            try await Self.rename("sweep_missing", to: "sweep_erased_account", connection)
             #expect(try await unswept() == [Self.token, Self.other])
             try await connection.run(
                 unsafeScript: """

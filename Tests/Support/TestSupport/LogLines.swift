@@ -2,15 +2,17 @@ import Logging
 import Synchronization
 
 /// Collects log lines for reading afterwards.
-final class LogLines: Sendable {
+package final class LogLines: Sendable {
     private let lines = Mutex<[String]>([])
 
+    package init() {}
+
     /// Level, message and context of each line, in order.
-    var all: [String] { lines.withLock(\.self) }
+    package var all: [String] { lines.withLock(\.self) }
 
-    func containing(_ text: String) -> [String] { all.filter { $0.contains(text) } }
+    package func containing(_ text: String) -> [String] { all.filter { $0.contains(text) } }
 
-    var logger: Logger {
+    package var logger: Logger {
         var logger = Logger(label: "test") { _ in Handler(lines: self) }
         logger.logLevel = .debug
         return logger
