@@ -25,7 +25,7 @@ struct ErrorPresentationTests {
 
     @Test func `Schema without tables, and a right that is lacking, are said with what to do`() async throws {
         try await TestDatabase.use { database async throws in
-            let outcome = await CommandOutcome.of(["audit", "--schema", "nosuch"], environment: database.environment)
+            let outcome = await database.run(["audit", "--schema", "nosuch"])
             #expect(outcome.code == 1)
             #expect(outcome.errorOutput.contains("[SQLSTATE 42P01]"), "\(outcome.errorOutput)")
             #expect(outcome.errorOutput.contains("setup has run on this database"))

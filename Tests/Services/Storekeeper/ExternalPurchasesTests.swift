@@ -31,7 +31,7 @@ struct ExternalPurchasesTests {
     @Test func `Token is due once Apple misses a report, until one was sent`() async throws {
         try await TestDatabase.use { database async throws in
             func run(_ arguments: String...) async -> CommandOutcome {
-                await CommandOutcome.of(["external-purchases"] + arguments, environment: database.environment)
+                await database.run(["external-purchases"] + arguments)
             }
             let connection = TestDatabase.connection(database)
             #expect(await run("list").text.contains("No token is known"))

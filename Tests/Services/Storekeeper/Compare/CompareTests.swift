@@ -193,7 +193,7 @@ import Testing
             #expect(listed.text.contains("full") && listed.text.contains("refundInFull"), "\(listed.errorOutput)")
             #expect(!listed.text.contains("prorated"))
             #expect(await Self.run(database, "list", "--day", "2026-01-01").code == 1)
-            let audit = await CommandOutcome.of(["audit"], environment: database.environment)
+            let audit = await database.run(["audit"])
             #expect(audit.text.matches(of: #/ compare /#).count == 2 && audit.text.contains("olga"), "\(audit.text)")
             let held = try await Self.everything(connection).joined()
             #expect(!held.contains("example.com"), "e-mail addresses are not read")

@@ -28,7 +28,7 @@ import Testing
                 createdBy: UUID())
             _ = try await connection.pipeline([CustomerRecords.command(adding: grant)])
             let arguments = ["entitlements", "--environment", "Sandbox", Self.account.uppercased()]
-            let shown = await CommandOutcome.of(arguments + ["--json"], environment: database.environment)
+            let shown = await database.run(arguments + ["--json"])
             #expect(shown.code == 0, "\(shown.errorOutput)")
             let rows: [Row] = try shown.json()
             #expect(
@@ -40,8 +40,7 @@ import Testing
             let later = await CommandOutcome.of(
                 arguments, environment: database.environment, now: now.addingTimeInterval(10))
             #expect(later.code == 1, "\(later.text)")
-            let other = await CommandOutcome.of(
-                ["entitlements", "--environment", "Production", Self.account], environment: database.environment)
+            let other = await database.run(["entitlements", "--environment", "Production", Self.account])
             #expect(other.code == 1 && other.text.contains("No purchase and no grant names \(Self.account)"))
             let wrong = await CommandOutcome.of(["entitlements", "--environment", "Sandbox", "user-1"])
             #expect(wrong.code == 64)

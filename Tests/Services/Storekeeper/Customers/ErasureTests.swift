@@ -20,7 +20,7 @@ import Testing
     {
         try await TestDatabase.use { database in
             func run(_ arguments: String...) async -> CommandOutcome {
-                await CommandOutcome.of(["customers"] + arguments + Self.place, environment: database.environment)
+                await database.run(["customers"] + arguments + Self.place)
             }
             let token = await run("add", "user-1").text
             #expect(UUID(uuidString: token) != nil)
@@ -43,7 +43,7 @@ import Testing
             #expect(
                 erased.topicsUntil.hasPrefix(
                     CommandOutcome.now.addingTimeInterval(38 * 86_400).formatted(.iso8601.year().month().day())))
-            let audit = await CommandOutcome.of(["audit", "--json"], environment: database.environment)
+            let audit = await database.run(["audit", "--json"])
             #expect(audit.text.contains(erased.certificateId) && audit.text.contains("ticket 812"))
             #expect(!audit.text.contains(token) && !audit.text.contains("user-1"))
             let back = await run("add", "user-1", "--token", token)

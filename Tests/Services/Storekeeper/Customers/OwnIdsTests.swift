@@ -24,7 +24,7 @@ import Testing
     @Test func `customers add makes a token once, and refuses another one`() async throws {
         try await TestDatabase.use { database in
             func run(_ arguments: String...) async -> CommandOutcome {
-                await CommandOutcome.of(["customers"] + arguments + Self.place, environment: database.environment)
+                await database.run(["customers"] + arguments + Self.place)
             }
             let unknown = await run("show", "user-1")
             #expect(unknown.code == 1 && unknown.errorOutput.contains("storekeeper customers add"))
@@ -37,7 +37,7 @@ import Testing
             let removed = await run("remove", "user-1")
             #expect(removed.code == 0 && removed.text.contains(added.text))
             #expect(await run("show", "user-1").code == 1)
-            let audit = await CommandOutcome.of(["audit"], environment: database.environment)
+            let audit = await database.run(["audit"])
             #expect(audit.text.contains("customers add") && audit.text.contains("Sandbox com.example.app user-1"))
         }
     }
@@ -45,7 +45,7 @@ import Testing
     @Test func `customers apps shows when the app was first bought, and a pre-order`() async throws {
         try await TestDatabase.use { database in
             func run(_ arguments: String...) async -> CommandOutcome {
-                await CommandOutcome.of(["customers"] + arguments + Self.place, environment: database.environment)
+                await database.run(["customers"] + arguments + Self.place)
             }
             let token = await run("add", "user-1").text
             #expect(await run("apps", "user-1").text.contains("No app transaction of this account"))
@@ -67,7 +67,7 @@ import Testing
     @Test func `customers balance shows what was credited, by the unit of products credits`() async throws {
         try await TestDatabase.use { database in
             func run(_ arguments: String...) async -> CommandOutcome {
-                await CommandOutcome.of(arguments, environment: database.environment)
+                await database.run(arguments)
             }
             let app = "com.example.app"
             #expect(await run("products", "credits", "--app", app).text.contains("gives one of itself"))
@@ -77,7 +77,7 @@ import Testing
             #expect(set.code == 0 && set.text.contains("100"), "\(set.errorOutput)")
             let token = "7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b"
             let balance = ["customers", "balance", token] + Self.place
-            let none = await CommandOutcome.of(balance, environment: database.environment)
+            let none = await database.run(balance)
             #expect(none.code == 0 && none.text.contains("Nothing was credited"))
             let connection = TestDatabase.connection(database)
             try await connection.run(
@@ -93,7 +93,7 @@ import Testing
             _ = try await CreditStore(connection).credit(
                 "1", in: .sandbox, to: nil, among: nil, by: "key", at: CommandOutcome.now)
             await connection.close()
-            let shown = await CommandOutcome.of(balance, environment: database.environment)
+            let shown = await database.run(balance)
             #expect(shown.text.contains("coin") && shown.text.contains("300"), "\(shown.text) \(shown.errorOutput)")
             #expect(await run("products", "credits", "--app", app, "coins=none").text.contains("gives one of itself"))
             #expect(await run("audit").text.contains("products credits"))
@@ -103,7 +103,7 @@ import Testing
     @Test func `Grant by hand is an entitlement until it is revoked`() async throws {
         try await TestDatabase.use { database in
             func run(_ arguments: String...) async -> CommandOutcome {
-                await CommandOutcome.of(["customers"] + arguments + Self.place, environment: database.environment)
+                await database.run(["customers"] + arguments + Self.place)
             }
             let token = await run("add", "user-1").text
             let entitlements = ["entitlements", "--environment", "Sandbox", token]
@@ -114,14 +114,14 @@ import Testing
             let granted = await run(
                 "grant", "user-1", "pro", "--reason", "ticket 812", "--days", "14", "--confirm-unknown")
             #expect(granted.code == 0 && granted.text.contains("ticket 812"), "\(granted.errorOutput)")
-            #expect(await CommandOutcome.of(entitlements, environment: database.environment).text.contains("pro"))
+            #expect(await database.run(entitlements).text.contains("pro"))
             let page: Page = try await run("show", "user-1", "--json").json()
             let grant = try #require(page.grants.first)
             #expect(page.appAccountToken == token && grant.productId == "pro" && grant.revokedAt == nil)
             let wrong = await run("revoke", "user-1", UUID().uuidString)
             #expect(wrong.code == 1 && wrong.errorOutput.contains("has no grant"))
             #expect(await run("revoke", "user-1", grant.grantId).code == 0)
-            #expect(await CommandOutcome.of(entitlements, environment: database.environment).code == 1)
+            #expect(await database.run(entitlements).code == 1)
         }
     }
 }

@@ -16,8 +16,7 @@ struct EventsTests {
         try await TestDatabase.use { database async throws in
             _ = try await SampleLedger.fill(database)
             func listed(_ arguments: String...) async throws -> [String] {
-                let outcome = await CommandOutcome.of(
-                    ["events", "list", "--json"] + arguments, environment: database.environment)
+                let outcome = await database.run(["events", "list", "--json"] + arguments)
                 #expect(outcome.code == 0, "\(outcome.errorOutput)")
                 return try outcome.json(as: [Row].self).compactMap { UUID(uuidString: $0.notificationUUID) }.map {
                     [SampleLedger.bought: "bought", SampleLedger.renewed: "renewed", SampleLedger.strange: "strange"][
@@ -39,8 +38,7 @@ struct EventsTests {
             #expect(try await listed("--purchase", SampleLedger.purchase, "--type", "DID_RENEW") == ["renewed"])
             // The type of notifications of version 1 is none of Apple's, and no mistake.
             for (type, warns) in [("V1", false), ("V3", true)] {
-                let outcome = await CommandOutcome.of(
-                    ["events", "list", "--type", type], environment: database.environment)
+                let outcome = await database.run(["events", "list", "--type", type])
                 #expect(outcome.code == 0 && outcome.errorOutput.contains("Unknown notificationType") == warns)
             }
         }
@@ -50,7 +48,7 @@ struct EventsTests {
         try await TestDatabase.use { database async throws in
             _ = try await SampleLedger.fill(database)
             for format in [[], ["--json"]] {
-                let outcome = await CommandOutcome.of(["events", "list"] + format, environment: database.environment)
+                let outcome = await database.run(["events", "list"] + format)
                 #expect(!outcome.text.unicodeScalars.contains("\u{1B}"))
                 #expect(outcome.text.contains(#"\u001b[2J"#))
             }
@@ -61,15 +59,14 @@ struct EventsTests {
         try await TestDatabase.use { database async throws in
             _ = try await SampleLedger.fill(database)
             let uuid = SampleLedger.renewed.uuidString
-            let shown = await CommandOutcome.of(["events", "show", uuid], environment: database.environment)
+            let shown = await database.run(["events", "show", uuid])
             #expect(shown.code == 0)
             #expect(shown.text.contains("DID_RENEW") && shown.text.contains(#""price": 1.10"#))
-            let json = await CommandOutcome.of(["events", "show", uuid, "--json"], environment: database.environment)
+            let json = await database.run(["events", "show", uuid, "--json"])
             #expect(json.text.contains(#""price": 1.10"#))
             let object = try JSONSerialization.jsonObject(with: Data(json.text.utf8)) as? [String: Any]
             #expect(object?["payload"] is [String: Any] && object?["notificationType"] as? String == "DID_RENEW")
-            let original = await CommandOutcome.of(
-                ["events", "show", uuid, "--original"], environment: database.environment)
+            let original = await database.run(["events", "show", uuid, "--original"])
             #expect(original.text == "head.\(uuid.lowercased()).tail")
         }
     }
@@ -84,19 +81,17 @@ struct EventsTests {
                     values (to_timestamp(1), '\(uuid)', 'Production', 'com.example.app', 'TIMED_OUT'),
                         (to_timestamp(3601), '\(uuid)', 'Production', 'com.example.app', 'SUCCESS')
                     """)
-            let shown = await CommandOutcome.of(["events", "show", uuid], environment: database.environment)
+            let shown = await database.run(["events", "show", uuid])
             #expect(
                 shown.text.contains("attempt      1970-01-01T00:00:01Z TIMED_OUT: ingest answered too late"),
                 "\(shown.text)")
             #expect(shown.text.contains("attempt      1970-01-01T01:00:01Z SUCCESS"))
-            let counted = await CommandOutcome.of(
-                ["notifications", "attempts", "--from", "1970-01-01", "--app", "com.example.app"],
-                environment: database.environment)
+            let counted = await database.run(
+                ["notifications", "attempts", "--from", "1970-01-01", "--app", "com.example.app"])
             #expect(counted.code == 0 && counted.text.contains("TIMED_OUT"), "\(counted.errorOutput)")
             #expect(counted.text.contains("ingest answered too late"))
-            let sandbox = await CommandOutcome.of(
-                ["notifications", "attempts", "--from", "1970-01-01", "--environment", "Sandbox"],
-                environment: database.environment)
+            let sandbox = await database.run(
+                ["notifications", "attempts", "--from", "1970-01-01", "--environment", "Sandbox"])
             #expect(sandbox.text.contains("No failed attempt of Apple's is known of this time."))
             struct Shown: Decodable {
                 struct Attempt: Decodable {
@@ -105,9 +100,7 @@ struct EventsTests {
                 }
                 var attempts: [Attempt]
             }
-            let json: Shown = try await CommandOutcome.of(
-                ["events", "show", uuid, "--json"], environment: database.environment
-            ).json()
+            let json: Shown = try await database.run(["events", "show", uuid, "--json"]).json()
             #expect(json.attempts.map(\.result) == ["TIMED_OUT", "SUCCESS"])
             #expect(json.attempts.map { $0.remedy == nil } == [false, true])
         }
@@ -115,8 +108,7 @@ struct EventsTests {
 
     @Test func `events show names a notification that the ledger lacks, with where to look`() async throws {
         try await TestDatabase.use { database async throws in
-            let outcome = await CommandOutcome.of(
-                ["events", "show", UUID().uuidString], environment: database.environment)
+            let outcome = await database.run(["events", "show", UUID().uuidString])
             #expect(outcome.code == 1)
             #expect(outcome.errorOutput.contains("dead-letters list"))
         }
@@ -125,13 +117,12 @@ struct EventsTests {
     @Test func `Timeline tells what became of a purchase`() async throws {
         try await TestDatabase.use { database async throws in
             _ = try await SampleLedger.fill(database)
-            let outcome = await CommandOutcome.of(
-                ["events", "timeline", SampleLedger.purchase], environment: database.environment)
+            let outcome = await database.run(["events", "timeline", SampleLedger.purchase])
             #expect(outcome.code == 0)
             let change = outcome.text.split(separator: "\n").first { $0.contains("The product is pro.yearly") }
             #expect(change?.contains("pro.monthly") == true)
             #expect(change?.contains(SampleLedger.renewed.uuidString.lowercased()) == true)
-            let unknown = await CommandOutcome.of(["events", "timeline", "1"], environment: database.environment)
+            let unknown = await database.run(["events", "timeline", "1"])
             #expect(unknown.code == 1 && unknown.errorOutput.contains("unknown purchase"))
         }
     }
@@ -145,8 +136,7 @@ struct EventsTests {
             try await ledger.add(UUID(), "CONSUMPTION_REQUEST", nil, at: early, product: "pro.old")
             try await ledger.add(
                 UUID(), "DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", at: early, product: "pro.old")
-            let outcome = await CommandOutcome.of(
-                ["events", "timeline", SampleLedger.purchase], environment: database.environment)
+            let outcome = await database.run(["events", "timeline", SampleLedger.purchase])
             #expect(outcome.code == 0)
             #expect(outcome.text.contains("The product is pro.yearly; it was pro.monthly."))
             // Late as well, and still the newest that is known about a refund.
@@ -169,7 +159,7 @@ struct EventsTests {
             try await ledger.add(
                 SampleLedger.renewed, "DID_RENEW", nil, at: at, product: "pro.yearly", words: "other")
             let show = ["events", "purchase", SampleLedger.purchase]
-            let shown = await CommandOutcome.of(show, environment: database.environment)
+            let shown = await database.run(show)
             #expect(shown.code == 0, "\(shown.errorOutput)")
             for words in [
                 "pro.yearly", "access       no", "An auto-renewable subscription has no end",
@@ -184,12 +174,12 @@ struct EventsTests {
                 var gaps: [String]
                 var conflicts: [String]
             }
-            let json: [Sheet] = try await CommandOutcome.of(show + ["--json"], environment: database.environment).json()
+            let json: [Sheet] = try await database.run(show + ["--json"]).json()
             #expect(json.map(\.anomalies.count) == [1])
             // Apple is also asked why the status gives access and no transaction does.
             #expect(json.map(\.gaps.count) == [2])
             #expect(json.map(\.conflicts) == [[SampleLedger.renewed.uuidString.lowercased()]])
-            let unknown = await CommandOutcome.of(["events", "purchase", "1"], environment: database.environment)
+            let unknown = await database.run(["events", "purchase", "1"])
             #expect(unknown.code == 1 && unknown.errorOutput.contains("unknown purchase"))
         }
     }
@@ -200,12 +190,10 @@ struct EventsTests {
                 SampleLedger.bought, "SUBSCRIBED", "INITIAL_BUY", at: CommandOutcome.now.addingTimeInterval(-60),
                 product: "studio.commitment",
                 commitment: #"{"billingPeriodNumber":3,"totalBillingPeriods":12,"commitmentPrice":191880}"#)
-            let shown = await CommandOutcome.of(
-                ["events", "purchase", SampleLedger.purchase], environment: database.environment)
+            let shown = await database.run(["events", "purchase", SampleLedger.purchase])
             #expect(
                 shown.text.contains("commitment   payment 3 of 12; all payments together are 191.880"), "\(shown.text)")
-            let timeline = await CommandOutcome.of(
-                ["events", "timeline", SampleLedger.purchase], environment: database.environment)
+            let timeline = await database.run(["events", "timeline", SampleLedger.purchase])
             #expect(timeline.text.contains("The number of the payment within the commitment is 3."), "\(timeline.text)")
         }
     }
@@ -222,11 +210,9 @@ struct EventsTests {
                 var previousOriginalTransactionId: String?
             }
             for transaction in ["1", "2"] {
-                let shown = await CommandOutcome.of(show, environment: database.environment)
+                let shown = await database.run(show)
                 #expect(shown.text.contains("migrated     from purchase 17"), "\(shown.text)")
-                let json: [Sheet] = try await CommandOutcome.of(
-                    show + ["--json"], environment: database.environment
-                ).json()
+                let json: [Sheet] = try await database.run(show + ["--json"]).json()
                 #expect(json.map(\.transactionId) == [transaction])
                 #expect(json.map(\.previousOriginalTransactionId) == ["17"])
                 try await ledger.add(
@@ -240,7 +226,7 @@ struct EventsTests {
         try await TestDatabase.use { database async throws in
             _ = try await SampleLedger.fill(database)
             let uuid = SampleLedger.renewed.uuidString
-            let shown = await CommandOutcome.of(["events", "show", uuid], environment: database.environment)
+            let shown = await database.run(["events", "show", uuid])
             #expect(shown.text.contains("pro.yearly renewed"), "\(shown.text)")
             #expect(shown.text.contains("An auto-renewable subscription has no end; it gives no access."))
         }

@@ -23,12 +23,11 @@ import Testing
 
     @Test func `keys create prints a key once that the store then knows by its digest`() async throws {
         try await TestDatabase.use { database in
-            let created: Created = try await CommandOutcome.of(
+            let created: Created = try await database.run(
                 [
                     "keys", "create", "--name", "backend", "--environment", "Sandbox", "--app", "com.example.app",
                     "--scope", "entitlements:read", "--days", "2", "--json",
-                ], environment: database.environment
-            ).json()
+                ]).json()
             let secret = try #require(ClientKeySecret(created.key))
             #expect(created.key.hasPrefix("sk_test_"))
             #expect(created.about.scopes == ["entitlements:read"] && created.about.apps == ["com.example.app"])
@@ -36,7 +35,7 @@ import Testing
             let stored = try await ClientKeyStore(connection).active().keys
             #expect(stored.map(\.digest) == [secret.digest])
             #expect(stored.first?.expiresAt == CommandOutcome.now.addingTimeInterval(2 * 86_400))
-            let listed = await CommandOutcome.of(["keys", "list"], environment: database.environment)
+            let listed = await database.run(["keys", "list"])
             #expect(listed.text.contains("backend") && !listed.text.contains(created.key.suffix(20)))
             await connection.close()
         }
@@ -44,23 +43,20 @@ import Testing
 
     @Test func `keys revoke ends a key once, and the audit log says who did it`() async throws {
         try await TestDatabase.use { database in
-            let text = await CommandOutcome.of(
+            let text = await database.run(
                 [
                     "keys", "create", "--name", "backend", "--environment", "Production", "--all-apps", "--scope",
                     "events:read",
-                ],
-                environment: database.environment)
+                ])
             #expect(text.code == 0 && text.text.hasPrefix("sk_live_"), "\(text.errorOutput)")
-            let rows: [Row] = try await CommandOutcome.of(
-                ["keys", "list", "--json"], environment: database.environment
-            )
-            .json()
+            let rows: [Row] = try await database.run(["keys", "list", "--json"])
+                .json()
             #expect(rows.first?.apps == [] && rows.first?.scopes == ["events:read"])
             let id = try #require(rows.first?.id)
-            let revoked = await CommandOutcome.of(["keys", "revoke", id, "--json"], environment: database.environment)
+            let revoked = await database.run(["keys", "revoke", id, "--json"])
             #expect(revoked.code == 0, "\(revoked.errorOutput)")
             #expect(try revoked.json() == ["revoked": id])
-            let again = await CommandOutcome.of(["keys", "revoke", id], environment: database.environment)
+            let again = await database.run(["keys", "revoke", id])
             #expect(again.code == 1 && again.errorOutput.contains("no key \(id)"))
             let connection = TestDatabase.connection(database)
             #expect(try await ClientKeyStore(connection).active().keys.isEmpty)
@@ -87,7 +83,7 @@ import Testing
                     """)
             func make(_ apps: String...) async throws -> String {
                 let create = ["keys", "create", "--name", "k", "--scope", "events:read", "--environment"]
-                let made = await CommandOutcome.of(create + apps, environment: database.environment)
+                let made = await database.run(create + apps)
                 #expect(made.code == 0)
                 return made.errorOutput
             }
@@ -96,10 +92,9 @@ import Testing
             #expect(told.contains("The scheduler does not know b, only a"), "\(told)")
             _ = try await make("Production", "--all-apps")
             let key = try #require(try await ClientKeyStore(connection).all().first { $0.bundleIds == ["a"] })
-            let revoked = await CommandOutcome.of(
-                ["keys", "revoke", key.id.uuidString], environment: database.environment)
+            let revoked = await database.run(["keys", "revoke", key.id.uuidString])
             #expect(revoked.code == 0, "\(revoked.errorOutput)")
-            let log: [Entry] = try await CommandOutcome.of(["audit", "--json"], environment: database.environment)
+            let log: [Entry] = try await database.run(["audit", "--json"])
                 .json()
             #expect(log.filter { $0.operation == "keys revoke" }.map(\.bundleId) == ["a"])
             let created = log.filter { $0.operation == "keys create" }
@@ -113,12 +108,12 @@ import Testing
     @Test func `keys create ends a key after a year, unless it is told otherwise`() async throws {
         try await TestDatabase.use { database async throws in
             func expiry(_ arguments: String...) async throws -> Date? {
-                let made = await CommandOutcome.of(
+                let made = await database.run(
                     [
                         "keys", "create", "--name", "k", "--environment", "Sandbox", "--app", "a", "--scope",
                         "events:read",
                     ]
-                        + arguments, environment: database.environment)
+                        + arguments)
                 #expect(made.code == 0, "\(made.errorOutput)")
                 let connection = TestDatabase.connection(database)
                 let keys = try await ClientKeyStore(connection).active().keys

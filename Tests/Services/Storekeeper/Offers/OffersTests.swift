@@ -17,7 +17,7 @@ import Testing
                 return url.path
             }
             func run(_ arguments: [String]) async -> CommandOutcome {
-                await CommandOutcome.of(["offers"] + arguments, environment: database.environment)
+                await database.run(["offers"] + arguments)
             }
             let none = await run(["rules", "show"] + Self.app)
             #expect(none.code != 0 && none.errorOutput.contains("no offer rules"))
@@ -43,7 +43,7 @@ import Testing
             #expect(await run(["signed"] + Self.app).text.contains("No offer was signed"))
             #expect(await run(["redeemed"] + Self.app).text.contains("No offer was signed"))
             #expect(await run(["signed", "--account", "x"] + Self.app).code != 0)
-            let audit = await CommandOutcome.of(["audit"], environment: database.environment)
+            let audit = await database.run(["audit"])
             #expect(audit.text.contains("offers rules set"))
         }
     }

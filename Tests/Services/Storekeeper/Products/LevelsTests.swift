@@ -24,13 +24,10 @@ struct LevelsTests {
             try await ledger.subscribe("1", product: "silver", until: now.addingTimeInterval(20 * 86_400), Self.account)
             try await ledger.subscribe("2", product: "gold", until: now.addingTimeInterval(10 * 86_400), Self.account)
             func run(_ arguments: String...) async -> CommandOutcome {
-                await CommandOutcome.of(
-                    ["products", "levels", "--app", "com.example.app"] + arguments, environment: database.environment)
+                await database.run(["products", "levels", "--app", "com.example.app"] + arguments)
             }
             func marked() async throws -> [String: Bool?] {
-                let shown = await CommandOutcome.of(
-                    ["entitlements", "--environment", "Production", Self.account, "--json"],
-                    environment: database.environment)
+                let shown = await database.run(["entitlements", "--environment", "Production", Self.account, "--json"])
                 let rows: [Row] = try shown.json()
                 return Dictionary(uniqueKeysWithValues: rows.map { ($0.productId, $0.isHighestLevel) })
             }

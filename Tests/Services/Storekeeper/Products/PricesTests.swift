@@ -40,7 +40,7 @@ struct PricesTests {
     }
 
     private static func run(_ arguments: String..., on database: PostgresConfiguration) async -> CommandOutcome {
-        await CommandOutcome.of(arguments, environment: database.environment)
+        await database.run(arguments)
     }
 
     @Test func `products tells who stays at an old price, whose price changes, and which codes were redeemed`()

@@ -17,7 +17,7 @@ import Testing
         async throws
     {
         try await RebuildFixture.use(seed: seed) { connection, database async throws in
-            let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            let outcome = await database.run(["rebuild"])
             #expect(outcome.code == 0, "\(outcome.text) \(outcome.errorOutput)")
             #expect(outcome.text.contains("180 notifications applied"), "\(outcome.text)")
             #expect(outcome.text.contains("no differences"))
@@ -36,7 +36,7 @@ import Testing
             let reasons = try await connection.execute(
                 unsafeSQL: "select reason from access_period group by reason order by reason")
             #expect(try reasons.map { row in try row.value("reason") as String } == ["durationUnknown", "nonRenewing"])
-            let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            let outcome = await database.run(["rebuild"])
             #expect(outcome.code == 0, "\(outcome.text) \(outcome.errorOutput)")
             #expect(outcome.text.contains("no differences"), "\(outcome.text)")
             await connection.close()
@@ -53,12 +53,12 @@ import Testing
                 #expect(try #require(certificate).purchases > 3)
             }
             try await forget(0, .detach)
-            let detached = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            let detached = await database.run(["rebuild"])
             #expect(detached.code == 0, "\(detached.text) \(detached.errorOutput)")
             #expect(detached.text.contains("no differences"), "\(detached.text)")
             // Without their payloads these purchases are not compared, and none is found to differ.
             try await forget(1, .erase)
-            let erased = await CommandOutcome.of(["rebuild", "--json"], environment: database.environment)
+            let erased = await database.run(["rebuild", "--json"])
             #expect(!erased.text.contains("7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a71"), "\(erased.text)")
         }
     }
@@ -121,7 +121,7 @@ import Testing
     @Test func `rebuild finds and names what was changed by hand, and nothing else`() async throws {
         try await RebuildFixture.use(seed: 710) { connection, database async throws in
             for tampering in Self.tamperings { try await connection.run(unsafeScript: tampering.sql) }
-            let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            let outcome = await database.run(["rebuild"])
             #expect(outcome.code == 1)
             let lines = outcome.text.split(separator: "\n").dropLast()
             var unexplained = Set(lines)
@@ -141,7 +141,7 @@ import Testing
                 unsafeScript:
                     "update subscription set status = 2 where environment = 'Production' and original_transaction_id = '23'"
             )
-            let outcome = await CommandOutcome.of(["rebuild", "--json"], environment: database.environment)
+            let outcome = await database.run(["rebuild", "--json"])
             #expect(outcome.code == 1)
             struct Summary: Decodable {
                 struct Row: Decodable {
@@ -184,7 +184,7 @@ import Testing
             let purchases = Set((early + late).compactMap(\.event?.key))
             let truncated = Set(early.compactMap(\.event?.key)).count
             #expect(truncated > 5 && purchases.count == truncated + 1)
-            let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            let outcome = await database.run(["rebuild"])
             #expect(outcome.code == 0, "\(outcome.text)")
             #expect(outcome.text.contains("1 of \(purchases.count) purchases compared: no differences"))
             #expect(outcome.text.contains("\(truncated) purchases not compared: retention"), "\(outcome.text)")
@@ -192,7 +192,7 @@ import Testing
             // What is left to be judged is judged.
             try await connection.run(
                 unsafeScript: "update subscription set status = 4 where original_transaction_id = '23'")
-            let tampered = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            let tampered = await database.run(["rebuild"])
             #expect(tampered.code == 1 && tampered.text.contains("status is 4"), "\(tampered.text)")
         }
     }
@@ -204,7 +204,7 @@ import Testing
             _ = try await RetentionStore(connection).prepare(now: Self.longAgo)
             _ = try await LedgerStore(connection).apply(entries, moving: [], recordedAt: Self.longAgo)
             try await Self.drop(before: Self.longAgo.addingTimeInterval(31 * 86_400), connection)
-            let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            let outcome = await database.run(["rebuild"])
             #expect(outcome.code == 1)
             #expect(outcome.text.contains("nothing was compared"), "\(outcome.text)")
             #expect(!outcome.text.contains("no differences"))
@@ -215,10 +215,10 @@ import Testing
         try await RebuildFixture.use(seed: 713) { connection, database async throws in
             let late = try RebuildFixture.entries(RebuildFixture.notifications(120, seed: 800))
             async let arriving: Void = RebuildFixture.apply(late, TestDatabase.connection(database), from: -50)
-            let outcome = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            let outcome = await database.run(["rebuild"])
             try await arriving
             #expect(outcome.code == 0, "\(outcome.text) \(outcome.errorOutput)")
-            let again = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            let again = await database.run(["rebuild"])
             #expect(again.text.contains("300 notifications applied"), "\(again.text)")
             #expect(again.code == 0)
         }
@@ -227,16 +227,15 @@ import Testing
     @Test func `Schema that is there already is not touched, and one that is kept can be looked at`() async throws {
         try await RebuildFixture.use(seed: 715) { connection, database async throws in
             try await connection.run(unsafeScript: "create schema public_rebuild")
-            let rejected = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            let rejected = await database.run(["rebuild"])
             #expect(rejected.code == 1)
             #expect(rejected.errorOutput.contains("public_rebuild"))
-            let kept = await CommandOutcome.of(
-                ["rebuild", "--keep", "--into", "rebuilt"], environment: database.environment)
+            let kept = await database.run(["rebuild", "--keep", "--into", "rebuilt"])
             #expect(kept.code == 0, "\(kept.errorOutput)")
             let statement = Statement(unsafeSQL: "select count(*) as purchases from rebuilt.subscription")
             #expect(try await connection.execute(statement)[0].value("purchases", as: Int64.self) > 0)
             #expect(try await RebuildFixture.schemas(connection) == 2)
-            let same = await CommandOutcome.of(["rebuild", "--into", "public"], environment: database.environment)
+            let same = await database.run(["rebuild", "--into", "public"])
             #expect(same.code == 64)
         }
     }

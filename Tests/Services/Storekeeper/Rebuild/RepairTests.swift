@@ -48,20 +48,19 @@ import Testing
                 select count(*) || ' ' || count(distinct (environment, original_transaction_id)) as value from insight_change
                 """
             try await connection.run(unsafeScript: "truncate insight_change")
-            let dry = await CommandOutcome.of(["rebuild", "--repair", "--dry-run"], environment: database.environment)
+            let dry = await database.run(["rebuild", "--repair", "--dry-run"])
             #expect(dry.code == 1)
             #expect(dry.text.contains("would be repaired"), "\(dry.text)")
             #expect(try await Self.auditLog(connection).isEmpty)
-            let found = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            let found = await database.run(["rebuild"])
             #expect(found.text.contains("15 rows differ"), "\(found.text)")
             #expect(try await Self.scalar(queued, connection) == "0 0")
 
-            let repaired = await CommandOutcome.of(
-                ["rebuild", "--repair", "--yes", "--note", "a bug was fixed"], environment: database.environment)
+            let repaired = await database.run(["rebuild", "--repair", "--yes", "--note", "a bug was fixed"])
             #expect(repaired.code == 0, "\(repaired.text) \(repaired.errorOutput)")
             #expect(repaired.text.contains("15 rows of 7 purchases repaired"), "\(repaired.text)")
             #expect(try await Self.scalar(queued, connection) == "7 7")
-            let again = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            let again = await database.run(["rebuild"])
             #expect(again.code == 0 && again.text.contains("no differences"), "\(again.text)")
             #expect(try await Self.scalar(revision, connection).flatMap(Int.init) == before.map { $0 + 1 })
             let auditLog = try await Self.auditLog(connection)
@@ -103,13 +102,13 @@ import Testing
                         and transaction_id = (select min(transaction_id) from refund_request where was_withheld);
                     update refund_request set was_withheld = null where was_withheld
                     """)
-            let found = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            let found = await database.run(["rebuild"])
             #expect(found.code == 1 && found.text.contains("was_withheld"), "\(found.text)")
             #expect(found.text.contains("2 rows differ"), "\(found.text)")
-            let repaired = await CommandOutcome.of(["rebuild", "--repair", "--yes"], environment: database.environment)
+            let repaired = await database.run(["rebuild", "--repair", "--yes"])
             #expect(repaired.code == 0, "\(repaired.text) \(repaired.errorOutput)")
             #expect(try await Self.scalar(withheld, connection) == before)
-            let again = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            let again = await database.run(["rebuild"])
             #expect(again.code == 0, "\(again.text)")
         }
     }
@@ -117,7 +116,7 @@ import Testing
     @Test func `rebuild --repair asks at the terminal, and needs --yes elsewhere`() async throws {
         try await RebuildFixture.use(seed: 710) { connection, database async throws in
             try await Self.falsify(["23"], connection)
-            let unasked = await CommandOutcome.of(["rebuild", "--repair"], environment: database.environment)
+            let unasked = await database.run(["rebuild", "--repair"])
             #expect(unasked.code == 64 && unasked.errorOutput.contains("--yes"))
             #expect(try await RebuildFixture.schemas(connection) == 0)
             let rejected = await CommandOutcome.of(
@@ -186,8 +185,7 @@ import Testing
             try await RebuildFixture.apply(late, connection)
             try await RebuildTests.drop(before: RebuildTests.longAgo.addingTimeInterval(31 * 86_400), connection)
             try await Self.falsify(["23", "25"], connection)
-            let outcome = await CommandOutcome.of(
-                ["rebuild", "--repair", "--yes"], environment: database.environment)
+            let outcome = await database.run(["rebuild", "--repair", "--yes"])
             #expect(outcome.code == 0, "\(outcome.text) \(outcome.errorOutput)")
             #expect(try await Self.status(of: "23", connection) == "1")
             #expect(try await Self.status(of: "25", connection) == "4")
@@ -204,8 +202,7 @@ import Testing
                         select notification_uuid from notification
                         where environment = 'Production' and original_transaction_id = '23' limit 1)
                     """)
-            let outcome = await CommandOutcome.of(
-                ["rebuild", "--repair", "--yes"], environment: database.environment)
+            let outcome = await database.run(["rebuild", "--repair", "--yes"])
             #expect(outcome.code == 1)
             #expect(
                 outcome.text.contains("purchase Production 23 was skipped: this release cannot read"), "\(outcome.text)"
@@ -228,7 +225,7 @@ import Testing
                     #"{"appData":{"signedAppTransactionInfo":{"appTransactionId":"7\#(place)"}}}"#.utf8)
             }
             try await RebuildFixture.apply(try RebuildFixture.entries(told), connection)
-            let clean = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            let clean = await database.run(["rebuild"])
             #expect(clean.code == 0, "\(clean.text) \(clean.errorOutput)")
             let uuids = told.map { $0.notificationUUID.uuidString.lowercased() }
             try await connection.run(
@@ -236,7 +233,7 @@ import Testing
                     update notification set app_transaction_id = null where app_transaction_id in ('70', '72');
                     delete from notification_payload where notification_uuid in ('\(uuids[1])', '\(uuids[2])')
                     """)
-            let found = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            let found = await database.run(["rebuild"])
             #expect(found.code == 1)
             #expect(
                 found.text.contains(
@@ -245,7 +242,7 @@ import Testing
             #expect(
                 found.text.contains("1 withdrawals of a consent (RESCIND_CONSENT) count for no customer"),
                 "\(found.text)")
-            let repaired = await CommandOutcome.of(["rebuild", "--repair", "--yes"], environment: database.environment)
+            let repaired = await database.run(["rebuild", "--repair", "--yes"])
             #expect(repaired.code == 0, "\(repaired.text) \(repaired.errorOutput)")
             #expect(repaired.text.contains("and 1 withdrawals of a consent, repaired"), "\(repaired.text)")
             #expect(
@@ -256,7 +253,7 @@ import Testing
                 try await Self.auditLog(connection).map(\.subject) == [
                     "withdrawal Production \(uuids[0]): notification"
                 ])
-            let again = await CommandOutcome.of(["rebuild"], environment: database.environment)
+            let again = await database.run(["rebuild"])
             #expect(again.code == 0, "\(again.text) \(again.errorOutput)")
             await connection.close()
         }

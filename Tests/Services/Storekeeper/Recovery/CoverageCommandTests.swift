@@ -16,7 +16,7 @@ struct CoverageCommandTests {
 
     @Test func `coverage says of each day whether it is complete, and why not`() async throws {
         try await TestDatabase.use { database async throws in
-            let none = await CommandOutcome.of(["coverage"], environment: database.environment)
+            let none = await database.run(["coverage"])
             #expect(none.code == 0 && none.text.contains("No days yet"))
             // CommandOutcome.now is in the morning of 2025-10-09.
             let connection = TestDatabase.connection(database)
@@ -30,7 +30,7 @@ struct CoverageCommandTests {
                         (now(), null, 20, 2, 1, 1, gen_random_uuid(), '2025-10-07', 'Production', 'app', null, 0),
                         (now(), null, 0, 0, 0, 0, gen_random_uuid(), '2025-10-08', 'Production', 'app', 'too old', 0);
                     """)
-            let listed = await CommandOutcome.of(["coverage", "--json"], environment: database.environment)
+            let listed = await database.run(["coverage", "--json"])
             #expect(listed.code == 1, "a day is given up and one lacks something")
             #expect(
                 try listed.json(as: [Day].self) == [
@@ -38,8 +38,7 @@ struct CoverageCommandTests {
                     Day(day: "2025-10-07", state: "missing", stillMissing: 1),
                     Day(day: "2025-10-08", state: "given up", stillMissing: 0),
                 ])
-            let complete = await CommandOutcome.of(
-                ["coverage", "--to", "2025-10-07"], environment: database.environment)
+            let complete = await database.run(["coverage", "--to", "2025-10-07"])
             #expect(complete.code == 0 && complete.text.contains("complete"))
             #expect(complete.text.contains("unreadable") && complete.text.contains(" 471 "))
         }
@@ -52,7 +51,7 @@ struct CoverageCommandTests {
                 to: CommandOutcome.now, onlyFailures: true)
             try await RecoveryWindowStore(TestDatabase.connection(database)).open(
                 [RecoveryWindow.Request(id: UUID(), scope: scope, reason: .failures)], at: CommandOutcome.now)
-            let listed = await CommandOutcome.of(["coverage", "--windows"], environment: database.environment)
+            let listed = await database.run(["coverage", "--windows"])
             #expect(listed.code == 0)
             #expect(listed.text.contains("2025-10-09T08:52:20Z") && listed.text.contains("open"))
             #expect(listed.text.contains("  failures  open"), "\(listed.text)")

@@ -35,17 +35,16 @@ struct RecoverTests {
             let store = RecoveryWindowStore(TestDatabase.connection(database))
             try await Self.know("app", .production, in: database)
             let arguments = ["recover", "--from", "3h", "--app", "app", "--environment", "Production"]
-            let dry = await CommandOutcome.of(arguments + ["--dry-run"], environment: database.environment)
+            let dry = await database.run(arguments + ["--dry-run"])
             #expect(dry.code == 0 && dry.text.contains("Production"))
             #expect(try await store.windows().isEmpty)
 
-            let opened = await CommandOutcome.of(arguments + ["--no-wait"], environment: database.environment)
+            let opened = await database.run(arguments + ["--no-wait"])
             #expect(opened.code == 0 && opened.text.contains("manual"))
             let window = try #require(try await store.windows().first)
             #expect(window.scope.to.timeIntervalSince(window.scope.from) == 3 * 3600)
 
-            async let followed = CommandOutcome.of(
-                arguments + ["--type", "DID_RENEW"], environment: database.environment)
+            async let followed = database.run(arguments + ["--type", "DID_RENEW"])
             // The command opens its window before it looks at it.
             let claims = WindowClaimStore(TestDatabase.connection(database))
             var mine: WindowClaim?
@@ -70,10 +69,10 @@ struct RecoverTests {
     {
         try await TestDatabase.use { database async throws in
             let arguments = ["recover", "--from", "3h", "--app", "apo", "--environment", "Production"]
-            let early = await CommandOutcome.of(arguments, environment: database.environment)
+            let early = await database.run(arguments)
             #expect(early.code == 1 && early.errorOutput.contains("no known apps"))
             try await Self.know("app", .production, in: database)
-            let misspelt = await CommandOutcome.of(arguments, environment: database.environment)
+            let misspelt = await database.run(arguments)
             #expect(misspelt.code == 1 && misspelt.errorOutput.contains("only app Production"))
             let store = RecoveryWindowStore(TestDatabase.connection(database))
             #expect(try await store.windows().isEmpty)

@@ -17,7 +17,7 @@ import Testing
                 return url.path
             }
             func run(_ arguments: [String]) async -> CommandOutcome {
-                await CommandOutcome.of(["refunds"] + arguments, environment: database.environment)
+                await database.run(["refunds"] + arguments)
             }
             let none = await run(["policy", "show"] + Self.app)
             #expect(none.code != 0 && none.errorOutput.contains("no policy"))

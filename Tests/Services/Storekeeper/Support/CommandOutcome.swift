@@ -65,4 +65,9 @@ struct CommandOutcome: Sendable {
 extension PostgresConfiguration {
     /// As an operator would say it.
     var environment: [String: String] { ["DATABASE_URL": url] }
+
+    /// Runs a command on it.
+    func run(_ arguments: [String]) async -> CommandOutcome {
+        await CommandOutcome.of(arguments, environment: environment)
+    }
 }

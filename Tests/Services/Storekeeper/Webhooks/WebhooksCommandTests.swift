@@ -106,11 +106,10 @@ import WebhookDelivery
 
     @Test func `webhooks create without the key changes nothing and names the variable`() async throws {
         try await TestDatabase.use { database in
-            let outcome = await CommandOutcome.of(
-                ["webhooks", "create", "--environment", "Production", "--url", "https://example.com/"],
-                environment: database.environment)
+            let outcome = await database.run(
+                ["webhooks", "create", "--environment", "Production", "--url", "https://example.com/"])
             #expect(outcome.code == 78 && outcome.errorOutput.contains("STOREKEEPER_WEBHOOK_KEY_FILE"))
-            let list = await CommandOutcome.of(["webhooks", "list"], environment: database.environment)
+            let list = await database.run(["webhooks", "list"])
             #expect(list.text.hasPrefix("There is no webhook endpoint"))
         }
     }

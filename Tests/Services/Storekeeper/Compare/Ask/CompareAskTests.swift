@@ -69,7 +69,7 @@ import Testing
             let date = try FileManager.default.attributesOfItem(atPath: answers)[.modificationDate] as? Date
             #expect(date == SimulatedOtherSystem.now)
             #expect(!FileManager.default.fileExists(atPath: answers + ".progress"))
-            let audit = await CommandOutcome.of(["audit"], environment: database.environment)
+            let audit = await database.run(["audit"])
             #expect(audit.text.contains("compare ask") && audit.text.contains("olga"), "\(audit.text)")
             let again = await Self.ask(other, database, directory)
             #expect(again.code == 1 && again.errorOutput.contains("is there already"), "\(again.errorOutput)")
