@@ -139,7 +139,7 @@ import Testing
             for (index, entry) in [first, second, stranger, again, second].enumerated() {
                 let outcome = try await LedgerStore(connection).apply(
                     [entry], moving: [Fixtures.move(Int64(index), Int64(index) + 1)], recordedAt: Fixtures.now)
-                guard case .applied(let applied) = outcome else { continue }
+                let applied = try #require(outcome.applied)
                 noticed += applied.shared
             }
             #expect(noticed.map(\.key.originalTransactionId) == ["2"])
@@ -169,10 +169,7 @@ import Testing
         try await LedgerStoreTests.use { connection, _ async throws in
             let outcome = try await LedgerStore(connection).apply(
                 batch, moving: [Fixtures.move(0, 4)], recordedAt: Fixtures.now)
-            guard case .applied(let applied) = outcome else {
-                Issue.record("fenced")
-                return
-            }
+            let applied = try #require(outcome.applied)
             let pairs = applied.shared.map { [$0.firstAccountToken, $0.appAccountToken] }
             #expect(
                 Set(pairs) == [[Self.tokens[0], Self.tokens[1]], [Self.tokens[2], Self.tokens[3]]])
@@ -252,7 +249,7 @@ import Testing
                 let outcome = try await LedgerStore(connection).apply(
                     order[start..<start + size].map { entries[$0] },
                     moving: [Fixtures.move(Int64(start), Int64(start + size))], recordedAt: Fixtures.now)
-                guard case .applied(let applied) = outcome else { continue }
+                let applied = try #require(outcome.applied)
                 noticed += applied.shared
             }
             #expect(noticed.map { Set([$0.firstAccountToken, $0.appAccountToken]) } == [Set(Self.tokens.prefix(2))])
@@ -285,7 +282,7 @@ import Testing
             let next = Self.purchase("1", of: nil, by: "70", day: 1, &fixtures)
             let outcome = try await LedgerStore(connection).apply(
                 [next], moving: [Fixtures.move(1, 2)], recordedAt: Fixtures.now)
-            guard case .applied(let applied) = outcome else { return }
+            let applied = try #require(outcome.applied)
             #expect(applied.shared.map(\.appAccountToken) == [Self.tokens[1]])
         }
     }

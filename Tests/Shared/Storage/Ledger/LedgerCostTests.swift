@@ -76,7 +76,7 @@ import Testing
             for number in Self.history.indices {
                 let outcome = try await LedgerStore(connection).apply(
                     Self.batch(number: number, purchases: 0..<50, &fixtures), moving: [], recordedAt: Fixtures.now)
-                guard case .applied(let applied) = outcome else { continue }
+                let applied = try #require(outcome.applied)
                 #expect(applied.inserted == 50)
                 changes += applied.changes
             }

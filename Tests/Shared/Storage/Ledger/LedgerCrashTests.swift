@@ -64,10 +64,7 @@ import Testing
             #expect(try await StatusStore(connection).notifications() == 0)
             #expect(try await TimelineStore(connection).newest(1).isEmpty)
             let again = try await store.apply(batch, moving: [Fixtures.move(0, 31)], recordedAt: Fixtures.now)
-            guard case .applied(let applied) = again else {
-                Issue.record("fenced")
-                return
-            }
+            let applied = try #require(again.applied)
             #expect(applied.inserted == 30)
             #expect(try await LedgerStoreTests.states(connection) == Fixtures.states(after: batch))
             try await LedgerOrderTests.expectConsistentTimeline(connection)
@@ -100,10 +97,7 @@ import Testing
             mayLock.signal()
             // The server rolls back either transaction: the store repeats its own, the other one may get the error.
             do { try await disturbance } catch let error as PostgresError { #expect(error.meaning == .repeatable) }
-            guard case .applied(let applied) = try await outcome else {
-                Issue.record("fenced")
-                return
-            }
+            let applied = try #require(try await outcome.applied)
             #expect(applied.inserted == 20)
             #expect(try await LedgerStoreTests.states(connection) == Fixtures.states(after: entries))
         }
@@ -130,10 +124,7 @@ import Testing
             entries, moving: [Fixtures.move(0, 10)], recordedAt: Fixtures.now)
         let backend = try await Self.committingBackend(observer)
         try await TestDatabase.terminate(backend, asking: observer)
-        guard case .applied(let applied) = try await outcome else {
-            Issue.record("fenced")
-            return
-        }
+        let applied = try #require(try await outcome.applied)
         #expect(applied.inserted == 10)
         #expect(try await StatusStore(connection).notifications() == 10)
         await server.stop()

@@ -34,10 +34,7 @@ import Testing
             let entries = fixtures.entries(100)
             let outcome = try await LedgerStore(connection).apply(
                 entries, moving: [Fixtures.move(0, 100)], recordedAt: Fixtures.now)
-            guard case .applied(let applied) = outcome else {
-                Issue.record("fenced")
-                return
-            }
+            let applied = try #require(outcome.applied)
             #expect(applied.inserted == 100)
             #expect(applied.repeated == 0)
             #expect(applied.advanced + applied.stale == 100)
@@ -115,10 +112,7 @@ import Testing
             ]
             for (batch, conflicting) in batches {
                 let outcome = try await store.apply(batch, moving: [], recordedAt: Fixtures.now)
-                guard case .applied(let applied) = outcome else {
-                    Issue.record("fenced")
-                    return
-                }
+                let applied = try #require(outcome.applied)
                 #expect(applied.conflicting == conflicting)
             }
             let ledger = NotificationStore(connection)

@@ -30,11 +30,8 @@ import Testing
 
     static func apply(_ entry: LedgerEntry, _ connection: PostgresConnection) async throws -> Applied {
         let outcome = try await LedgerStore(connection).apply([entry], moving: [], recordedAt: Fixtures.now)
-        guard case .applied(let applied) = outcome else { throw Fenced() }
-        return applied
+        return try #require(outcome.applied)
     }
-
-    struct Fenced: Error {}
 
     static func givesAccess(_ connection: PostgresConnection) async throws -> Bool {
         try await AccessStore(connection).periods(of: key).contains { $0.contains(Fixtures.now) }
