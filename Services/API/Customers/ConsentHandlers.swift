@@ -61,9 +61,7 @@ struct ConsentHandlers: Sendable {
         }
         let inForce = Self.inForce(consents, rescindedAt: rescindedAt)
         return APIResponse { json in
-            json.beginArray("inForce")
-            for kind in ConsentStore.Kind.allCases where inForce.contains(kind) { json.element(kind.rawValue) }
-            json.endArray()
+            json.strings("inForce", of: ConsentStore.Kind.allCases.filter(inForce.contains).map(\.rawValue))
             json.member("rescindedAt", rescindedAt?.milliseconds)
             json.objects("data", of: consents) { json, consent in
                 json.member("kind", consent.kind.rawValue)

@@ -126,15 +126,10 @@ extension EntitlementDefinition {
         json.member("bundleId", bundleId)
         json.member("version", version)
         json.strings("productIds", of: productIds)
-        json.beginArray("durations")
-        for id in productIds {
-            guard let duration = durations[id] else { continue }
-            json.beginObject()
+        json.objects("durations", of: productIds.filter { durations[$0] != nil }) { json, id in
             json.member("productId", id)
-            json.member("duration", duration.description)
-            json.endObject()
+            json.member("duration", durations[id]?.description)
         }
-        json.endArray()
         json.member("originalApplicationVersionBefore", originalApplicationVersionBefore)
         json.member("createdAt", createdAt.milliseconds)
         json.member("createdBy", createdBy.uuidString.lowercased())

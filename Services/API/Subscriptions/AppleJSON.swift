@@ -77,11 +77,7 @@ extension JSONWriter {
         given("offerIdentifier", facts.offerIdentifier)
         given("offerPeriod", facts.offerPeriod)
         given("appAccountToken", facts.appAccountToken)
-        if let offers = facts.eligibleWinBackOfferIds {
-            beginArray("eligibleWinBackOfferIds")
-            for offer in offers { element(offer) }
-            endArray()
-        }
+        if let offers = facts.eligibleWinBackOfferIds { strings("eligibleWinBackOfferIds", of: offers) }
         given("billingPlanType", facts.billingPlanType)
         given("commitmentInfo", json: facts.commitmentInfo)
         member("signedDate", facts.signedDate.milliseconds)

@@ -77,15 +77,10 @@ struct OrderHandler: Sendable {
             json.objects("transactions", of: transactions) { json, facts in
                 json.transaction(facts, originalTransactionId: id, bundleId: bundleId)
             }
-            json.beginArray("timeline")
-            for row in timeline {
-                let message = row.message
-                json.beginObject()
-                json.member("id", message.id)
-                json.member("data", raw: message.record().value)
-                json.endObject()
+            json.objects("timeline", of: timeline) { json, row in
+                json.member("id", row.message.id)
+                json.member("data", raw: row.message.record().value)
             }
-            json.endArray()
             json.endObject()
         }
     }

@@ -30,13 +30,9 @@ struct WebhookHandlers: Sendable {
             return (try await store.all(), try await store.waiting())
         }
         return APIResponse { json in
-            json.beginArray("data")
-            for entry in entries where Self.isVisible(entry.endpoint, request) {
-                json.beginObject()
+            json.objects("data", of: entries.filter { Self.isVisible($0.endpoint, request) }) { json, entry in
                 Self.write(entry, waiting[entry.endpoint.id], to: &json)
-                json.endObject()
             }
-            json.endArray()
         }
     }
 
@@ -50,13 +46,7 @@ struct WebhookHandlers: Sendable {
                 limit: limit)
         }
         return APIResponse { json in
-            json.beginArray("data")
-            for delivery in deliveries {
-                json.beginObject()
-                Self.write(delivery, to: &json)
-                json.endObject()
-            }
-            json.endArray()
+            json.objects("data", of: deliveries) { json, delivery in Self.write(delivery, to: &json) }
             json.member("hasMore", deliveries.count >= limit)
         }
     }
@@ -144,14 +134,9 @@ struct WebhookHandlers: Sendable {
         json.member("kind", endpoint.kind.rawValue)
         json.member("url", endpoint.url)
         json.member("state", entry.shownState)
-        for (name, list) in [
-            ("bundleIds", endpoint.filter.bundleIds), ("events", endpoint.filter.events),
-            ("facts", endpoint.filter.facts),
-        ] {
-            json.beginArray(name)
-            for text in list { json.element(text) }
-            json.endArray()
-        }
+        json.strings("bundleIds", of: endpoint.filter.bundleIds)
+        json.strings("events", of: endpoint.filter.events)
+        json.strings("facts", of: endpoint.filter.facts)
         json.member("isOrdered", endpoint.isOrdered)
         json.member("createdAt", endpoint.createdAt.milliseconds)
         json.member("failingSince", health.failingSince?.milliseconds)

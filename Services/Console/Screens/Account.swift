@@ -192,10 +192,8 @@ struct AccountScreen: Sendable {
         json.member("appAccountToken", account.uuidString.lowercased())
         json.member("environment", environment.rawValue)
         json.member("asOf", now.text)
-        json.beginArray("entitlements")
-        for entitlement in contents.access.entitlements {
+        json.objects("entitlements", of: contents.access.entitlements) { json, entitlement in
             let line = entitlement.line
-            json.beginObject()
             json.member("name", entitlement.name)
             json.member("productId", line.productId)
             json.member("bundleId", line.bundleId)
@@ -203,9 +201,7 @@ struct AccountScreen: Sendable {
             json.member("until", line.until?.text)
             json.member("reason", line.reason)
             json.member("purchase", line.id)
-            json.endObject()
         }
-        json.endArray()
         json.objects("withheld", of: contents.access.withheld) { json, line in
             json.member("bundleId", line.bundleId)
             json.member("purchase", line.id)

@@ -46,15 +46,14 @@ struct PurchaseControl: Sendable {
             json.beginArray("products")
             for bundleId in Self.unique(apps.map(\.bundleId)) {
                 for product in catalogue.products(in: bundleId) {
-                    json.element(
-                        raw: APIAnswer { json in
-                            json.member("bundleId", bundleId)
-                            json.member("productId", product.id(in: bundleId))
-                            json.member("type", product.kind.typeName)
-                            if let group = product.group { json.member("subscriptionGroupIdentifier", group) }
-                            if let period = product.period { json.member("period", period.rawValue) }
-                            json.member("price", product.price)
-                        }.body)
+                    json.beginObject()
+                    json.member("bundleId", bundleId)
+                    json.member("productId", product.id(in: bundleId))
+                    json.member("type", product.kind.typeName)
+                    if let group = product.group { json.member("subscriptionGroupIdentifier", group) }
+                    if let period = product.period { json.member("period", period.rawValue) }
+                    json.member("price", product.price)
+                    json.endObject()
                 }
             }
             json.endArray()
@@ -244,20 +243,13 @@ struct PurchaseControl: Sendable {
                 let app = PayloadBuilder.appTransaction(of: subscriber.newest)
                 json.member("signedAppTransactionInfo", jws: try signer.sign(app, for: device))
             }
-            json.beginArray("notifications")
-            for notification in sent {
-                json.element(
-                    raw: APIAnswer { json in
-                        json.member("notificationUUID", notification.uuid)
-                        json.member("notificationType", notification.kind.type.rawValue)
-                        if let subtype = notification.kind.subtype { json.member("subtype", subtype.rawValue) }
-                        json.member("firstAttempt", notification.firstAttempt.milliseconds)
-                        if let last = notification.attempts.last {
-                            json.member("sendAttemptResult", last.result.rawValue)
-                        }
-                    }.body)
+            json.objects("notifications", of: sent) { json, notification in
+                json.member("notificationUUID", notification.uuid)
+                json.member("notificationType", notification.kind.type.rawValue)
+                if let subtype = notification.kind.subtype { json.member("subtype", subtype.rawValue) }
+                json.member("firstAttempt", notification.firstAttempt.milliseconds)
+                if let last = notification.attempts.last { json.member("sendAttemptResult", last.result.rawValue) }
             }
-            json.endArray()
         }
     }
 

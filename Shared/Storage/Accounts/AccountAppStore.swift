@@ -20,7 +20,6 @@ package struct AccountAppStore: Sendable {
 
     let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Stores an app transaction for an account, and decides which of the accounts that uploaded it may use it. One upload after

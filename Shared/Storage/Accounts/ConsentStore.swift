@@ -46,7 +46,6 @@ package struct ConsentStore: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Adds a consent or its withdrawal, and has the open refund requests of the account's purchases looked at.

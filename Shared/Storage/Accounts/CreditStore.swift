@@ -60,7 +60,6 @@ package struct CreditStore: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Credits a transaction to an account, once.

@@ -85,7 +85,6 @@ package struct CustomerRecords: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Creates a customer; an existing one is not changed.

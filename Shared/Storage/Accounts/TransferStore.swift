@@ -59,7 +59,6 @@ package struct TransferStore: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// The apps with rejected moves since a moment.

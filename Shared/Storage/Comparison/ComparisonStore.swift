@@ -6,7 +6,6 @@ import Postgres
 package struct ComparisonStore: Sendable {
     let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Another run of the same file began since, or its comparison was deleted.

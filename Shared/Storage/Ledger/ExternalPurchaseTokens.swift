@@ -33,7 +33,6 @@ package struct ExternalPurchaseTokens: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Those that Apple misses a report about first, then the oldest first.

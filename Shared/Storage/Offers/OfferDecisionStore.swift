@@ -25,7 +25,6 @@ package struct OfferDecisionStore: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// What the rules allow an account now, and Apple's win-back offers.

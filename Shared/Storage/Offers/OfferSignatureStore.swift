@@ -65,7 +65,6 @@ package struct OfferSignatureStore: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Notes a signature, unless the limit of the rule is reached.

@@ -8,7 +8,6 @@ import struct Foundation.UUID
 package struct ClientKeyStore: Sendable {
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     package func add(_ key: ClientKey) async throws {

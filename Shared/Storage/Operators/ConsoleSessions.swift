@@ -18,7 +18,6 @@ package struct ConsoleSessions: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Makes a link, and writes down who did.

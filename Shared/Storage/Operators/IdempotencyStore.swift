@@ -41,7 +41,6 @@ package struct IdempotencyStore: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Claims an idempotency key for a request.

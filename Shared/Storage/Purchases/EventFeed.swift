@@ -60,7 +60,6 @@ package struct EventFeed: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Reads the greatest id before the snapshot: every transaction with a lower id has its transaction id by then.

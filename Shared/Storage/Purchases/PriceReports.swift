@@ -62,7 +62,6 @@ package struct PriceReports: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Active subscriptions by price, without those in an offer, and those that another purchase pays for.

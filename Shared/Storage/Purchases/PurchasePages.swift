@@ -8,7 +8,6 @@ import struct Foundation.UUID
 package struct PurchasePages: Sendable {
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// - Parameter id: the id of the last row of the page before; 0 for the first page.

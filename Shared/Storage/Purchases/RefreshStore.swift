@@ -28,7 +28,6 @@ package struct RefreshStore: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// - Parameters:

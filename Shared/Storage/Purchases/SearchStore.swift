@@ -16,7 +16,6 @@ package struct SearchStore: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// - Parameter bundleIds: nil means all apps.

@@ -14,7 +14,6 @@ package struct RefundDecisionStore: Sendable {
 
     let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// A body that Apple is to get.

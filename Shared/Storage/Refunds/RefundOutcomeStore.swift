@@ -29,7 +29,6 @@ package struct RefundOutcomeStore: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Requests that were decided within a time, by rule and currency.

@@ -101,7 +101,6 @@ package struct RefundRequestPages: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Requests, the newest first.

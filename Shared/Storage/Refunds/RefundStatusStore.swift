@@ -24,7 +24,6 @@ package struct RefundStatusStore: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Apps with requests of the last day.

@@ -8,7 +8,6 @@ import struct Foundation.Date
 package struct UsageReportStore: Sendable {
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// The outcome of ``add(_:of:among:by:at:)``.

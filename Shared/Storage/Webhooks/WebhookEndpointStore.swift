@@ -29,7 +29,6 @@ package struct WebhookEndpointStore: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// All endpoints, the oldest first.

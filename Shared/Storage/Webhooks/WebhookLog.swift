@@ -62,7 +62,6 @@ package struct WebhookLog: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// The deliveries of an endpoint, the newest changes first.

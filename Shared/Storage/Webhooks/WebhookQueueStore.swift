@@ -17,7 +17,6 @@ package struct WebhookQueueStore: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// The outcome of ``enqueue(_:moving:at:)``.

@@ -19,7 +19,6 @@ package struct WebhookReplayStore: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// An earlier replay to the endpoint has changes that wait.

@@ -9,7 +9,6 @@ package struct WebhookRetention: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Creates the partitions from those of the oldest changes that may be enqueued to those of the next week, and drops older ones.

@@ -58,7 +58,6 @@ package struct WebhookSettlement: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// - Parameters:

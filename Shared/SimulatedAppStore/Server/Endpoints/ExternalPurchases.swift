@@ -70,11 +70,7 @@ extension StoreAPI {
 
     private static func rejected(_ fault: ReportFault, _ field: String) -> APIAnswer {
         APIAnswer(status: 400) { json in
-            json.beginArray("errors")
-            json.beginObject()
-            write(fault, field, to: &json)
-            json.endObject()
-            json.endArray()
+            json.objects("errors", of: [fault]) { json, fault in write(fault, field, to: &json) }
         }
     }
 

@@ -74,15 +74,9 @@ extension JSONWriter {
     /// `signedPayload` and `sendAttempts`.
     mutating func members(of notification: SentNotification) {
         member("signedPayload", jws: notification.payload.jws)
-        beginArray("sendAttempts")
-        for attempt in notification.attempts {
-            var json = JSONWriter(capacity: 96)
-            json.beginObject()
+        objects("sendAttempts", of: notification.attempts) { json, attempt in
             json.member("attemptDate", attempt.date.milliseconds)
             json.member("sendAttemptResult", attempt.result.rawValue)
-            json.endObject()
-            element(raw: json.bytes)
         }
-        endArray()
     }
 }

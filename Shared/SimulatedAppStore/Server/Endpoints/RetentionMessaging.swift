@@ -44,15 +44,11 @@ extension StoreAPI {
     func retentionImages(_ call: APICall) -> APIAnswer {
         let images = retention.with(call.app) { $0.images }.sorted { $0.key < $1.key }
         return APIAnswer { json in
-            json.beginArray("imageIdentifiers")
-            for (id, image) in images {
-                json.beginObject()
-                json.member("imageIdentifier", id)
-                json.member("imageState", state(of: id, image.uploadedAt, call).rawValue)
-                json.member("imageSize", image.size)
-                json.endObject()
+            json.objects("imageIdentifiers", of: images) { json, named in
+                json.member("imageIdentifier", named.key)
+                json.member("imageState", state(of: named.key, named.value.uploadedAt, call).rawValue)
+                json.member("imageSize", named.value.size)
             }
-            json.endArray()
         }
     }
 
@@ -92,14 +88,10 @@ extension StoreAPI {
     func retentionMessages(_ call: APICall) -> APIAnswer {
         let messages = retention.with(call.app) { $0.messages }.sorted { $0.key < $1.key }
         return APIAnswer { json in
-            json.beginArray("messageIdentifiers")
-            for (id, message) in messages {
-                json.beginObject()
-                json.member("messageIdentifier", id)
-                json.member("messageState", state(of: id, message.uploadedAt, call).rawValue)
-                json.endObject()
+            json.objects("messageIdentifiers", of: messages) { json, named in
+                json.member("messageIdentifier", named.key)
+                json.member("messageState", state(of: named.key, named.value.uploadedAt, call).rawValue)
             }
-            json.endArray()
         }
     }
 

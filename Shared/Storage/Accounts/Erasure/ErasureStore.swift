@@ -39,7 +39,6 @@ package struct ErasureStore: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// What an erasure would find now.

@@ -38,7 +38,6 @@ package struct DeadLetterSelections: Sendable {
 
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Freezes the open dead letters that fit, the newest first; of several Kafka clusters those of the newest one's.

@@ -130,7 +130,6 @@ package struct EntitlementDefinitions: Sendable, Equatable {
 package struct EntitlementDefinitionStore: Sendable {
     private let connection: PostgresConnection
 
-    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// The newest version of each definition, by name.
