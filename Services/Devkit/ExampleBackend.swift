@@ -40,7 +40,7 @@ struct ExampleBackend: Sendable {
             for environment in app.environments {
                 if try await RefundPolicyStore(connection).inForce(app.bundleId, in: environment) == nil {
                     _ = try await SetRefundPolicy(Self.policy, of: app.bundleId, in: environment).perform(
-                        on: connection, expecting: 0, by: performer)
+                        on: connection, by: performer)
                 }
                 if try await OfferRuleStore(connection).inForce(app.bundleId, in: environment) == nil {
                     _ = try await SetOfferRules(

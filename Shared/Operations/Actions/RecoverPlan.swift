@@ -34,16 +34,7 @@ package struct RecoverWindows: Sendable {
 
 /// The windows that `storekeeper recover` opens. Pure.
 package struct RecoverPlan: Sendable {
-    /// An app in an environment.
-    package struct App: Sendable, Hashable {
-        package var environment: StoreEnvironment
-        package var bundleId: String
-
-        package init(_ environment: StoreEnvironment, _ bundleId: String) {
-            self.environment = environment
-            self.bundleId = bundleId
-        }
-    }
+    package typealias App = CoverageStore.App
 
     package var from: Date
     package var to: Date

@@ -50,18 +50,10 @@ package struct SetRefundPolicy: Sendable {
             isEffective: before?.document != document)
     }
 
-    /// - Parameter expected: the version that the caller read, 0 for none; nil: whatever it is.
     /// - Returns: the number of the version.
-    /// - Throws: `OperationError` where another version was added meanwhile.
-    package func perform(
-        on connection: PostgresConnection, expecting expected: Int64? = nil, by performer: Performer
-    ) async throws -> Int64 {
-        do {
-            return try await RefundPolicyStore(connection).add(
-                document, to: bundleId, in: environment, expecting: expected, by: performer.name, at: performer.now,
-                audit: performer.action(Self.name, on: subject, about: about))
-        } catch is OtherVersionAdded {
-            throw OperationError("another version of the policy was added meanwhile; read it and try again")
-        }
+    package func perform(on connection: PostgresConnection, by performer: Performer) async throws -> Int64 {
+        try await RefundPolicyStore(connection).add(
+            document, to: bundleId, in: environment, by: performer.name, at: performer.now,
+            audit: performer.action(Self.name, on: subject, about: about))
     }
 }

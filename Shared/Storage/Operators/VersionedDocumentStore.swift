@@ -21,9 +21,6 @@ package protocol VersionedDocumentStore: Sendable {
     static func following(_ bundleId: String, in environment: StoreEnvironment, at now: Date) -> [Command]
 }
 
-/// A version was added since the caller read the one that it expects.
-package struct OtherVersionAdded: Error {}
-
 /// A version of a document.
 package struct DocumentVersion<Document>: Sendable, Equatable {
     package var number: Int64
@@ -57,14 +54,11 @@ extension VersionedDocumentStore {
     }
 
     /// Adds a version.
-    /// - Parameters:
-    ///   - expected: the version that the caller read, 0 for none; nil: whatever it is.
-    ///   - audit: the entry of the audit log, written with it.
+    /// - Parameter audit: the entry of the audit log, written with it.
     /// - Returns: the number of the version.
-    /// - Throws: `OtherVersionAdded` where another than the expected one is in force.
     package func add(
-        _ document: String, to bundleId: String, in environment: StoreEnvironment, expecting expected: Int64? = nil,
-        by name: String, at now: Date, audit: OperatorAction
+        _ document: String, to bundleId: String, in environment: StoreEnvironment, by name: String, at now: Date,
+        audit: OperatorAction
     ) async throws -> Int64 {
         do {
             return try await repeating {
@@ -72,7 +66,6 @@ extension VersionedDocumentStore {
                     let before =
                         try transaction.execute(Self.newest, environment.rawValue, bundleId, Int64(1)).first
                         .map { row in try Version(row).number } ?? 0
-                    guard expected.map({ $0 == before }) ?? true else { throw OtherVersionAdded() }
                     _ = try transaction.pipeline(
                         [Command(Self.insert, environment.rawValue, bundleId, before + 1, document, now, name)]
                             + Self.following(bundleId, in: environment, at: now)
@@ -82,7 +75,6 @@ extension VersionedDocumentStore {
             }
         } catch let error as PostgresError where error.sqlState == "23505" {
             // Another was added between the read and the write.
-            guard expected == nil else { throw OtherVersionAdded() }
             return try await add(document, to: bundleId, in: environment, by: name, at: now, audit: audit)
         }
     }
