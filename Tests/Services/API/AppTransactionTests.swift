@@ -220,11 +220,9 @@ struct AppTransactionTests {
         _ identity: String?, on date: Date, in environment: AppStoreEnvironment = .production,
         preordered preorder: Date? = nil, _ fixture: UploadFixture
     ) throws -> String {
-        var app = AppTransaction()
+        var app = fixture.material.appTransaction()
         app.preorderDate = preorder
         app.receiptType = environment
-        app.appAppleId = ForgeryMaterial.appAppleId
-        app.bundleId = ForgeryMaterial.bundleId
         app.appTransactionId = identity
         app.originalApplicationVersion = "1.0"
         app.originalPurchaseDate = Date(timeIntervalSince1970: 1_375_340_400)

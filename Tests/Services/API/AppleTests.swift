@@ -215,12 +215,7 @@ import Testing
             try await fixture.setPolicy(policy)
             let answer = try await fixture.post(request.path) { json in
                 json.member("appAccountToken", thief.uuidString)
-                json.beginArray("transactionIds")
-                json.beginObject()
-                json.member("transactionId", bought.transactionId)
-                json.member("environment", "Production")
-                json.endObject()
-                json.endArray()
+                json.transaction(bought.transactionId)
             }
             #expect(answer.accepted == 1 && answer.claims == ["none"])
             #expect(answer.access == "[]", "the answer gives it away")
@@ -310,12 +305,7 @@ import Testing
             let bought = try store.subscribe()
             let answer = try await fixture.post { json in
                 json.member("appAccountToken", Self.account.uuidString)
-                json.beginArray("transactionIds")
-                json.beginObject()
-                json.member("transactionId", bought.transactionId)
-                json.member("environment", "Production")
-                json.endObject()
-                json.endArray()
+                json.transaction(bought.transactionId)
             }
             #expect(answer.accepted == 1 && answer.rejected.isEmpty)
             #expect(answer.json?["finish"]?.bool == true)

@@ -62,10 +62,7 @@ import Testing
 extension UploadFixture {
     /// `RESCIND_CONSENT` of a customer.
     fileprivate func rescinded(_ appTransactionId: String) throws -> [UInt8] {
-        var app = AppTransaction()
-        app.receiptType = .production
-        app.appAppleId = ForgeryMaterial.appAppleId
-        app.bundleId = ForgeryMaterial.bundleId
+        var app = material.appTransaction()
         app.appTransactionId = appTransactionId
         app.receiptCreationDate = Self.now
         var data = NotificationAppData()

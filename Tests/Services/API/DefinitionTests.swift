@@ -147,10 +147,7 @@ struct DefinitionTests {
             func upload(_ version: String, _ id: String, of account: UUID, isDryRun: Bool = false) async throws
                 -> RunningAPI.Answer
             {
-                var app = AppTransaction()
-                app.receiptType = .production
-                app.appAppleId = ForgeryMaterial.appAppleId
-                app.bundleId = ForgeryMaterial.bundleId
+                var app = fixture.material.appTransaction()
                 app.originalApplicationVersion = version
                 app.appTransactionId = id
                 app.receiptCreationDate = UploadFixture.now

@@ -430,23 +430,8 @@ struct DocumentedAnswers {
 extension SampleState {
     /// Apple asks about the refund of the transaction, and its account consented to an answer.
     func requestRefund(at now: Date) async throws {
-        try await connection.run(
-            unsafeScript: """
-                insert into refund_request (
-                    requested_at, request_uuid, next_at, environment, transaction_id, original_transaction_id, bundle_id)
-                values ('\(now.ISO8601Format())', gen_random_uuid(), '\(now.ISO8601Format())', 'Sandbox', '\(Self.purchase)',
-                    '\(Self.purchase)', '\(Self.app)');
-                insert into notification (
-                    signed_at, received_at, recorded_at, kafka_offset, notification_uuid, environment, kafka_partition,
-                    has_advanced, is_lifecycle_event, is_revoked, has_added_seats, source, notification_type, bundle_id,
-                    original_transaction_id, transaction_id)
-                select requested_at, requested_at, requested_at, 1, request_uuid, environment, 1, true, false, false, false,
-                    'webhook', 'CONSUMPTION_REQUEST', bundle_id, original_transaction_id, transaction_id
-                from refund_request;
-                insert into customer_consent (
-                    given_at, recorded_at, app_account_token, recorded_by, environment, is_given, bundle_id, kind)
-                values ('2020-01-01', '2020-01-01', '\(Self.account)', gen_random_uuid(), 'Sandbox', true, '\(Self.app)',
-                    'consumption')
-                """)
+        try await connection.askAboutRefund(of: Self.purchase, Self.app, in: .sandbox, at: now)
+        let account = try #require(UUID(uuidString: Self.account))
+        try await connection.storeConsent(of: account, Self.app, in: .sandbox)
     }
 }

@@ -17,37 +17,10 @@ import Testing
     private static func request(_ api: RunningAPI, consents: Bool = true) async throws -> String {
         let (id, now) = ("2000000000000001", api.clock.now)
         let connection = TestDatabase.connection(api.database)
-        try await connection.run(
-            unsafeScript: """
-                insert into refund_request (
-                    requested_at, request_uuid, next_at, environment, transaction_id, original_transaction_id, bundle_id, reason)
-                values ('\(now.ISO8601Format())', gen_random_uuid(), '\(now.ISO8601Format())', 'Sandbox', '\(id)', '\(id)',
-                    '\(SampleState.app)', 'LEGAL');
-                insert into notification (
-                    signed_at, received_at, recorded_at, kafka_offset, notification_uuid, environment, kafka_partition,
-                    has_advanced, is_lifecycle_event, is_revoked, has_added_seats, source, notification_type, bundle_id,
-                    original_transaction_id, transaction_id)
-                select requested_at, requested_at, requested_at, 1, request_uuid, environment, 1, true, false, false, false,
-                    'webhook', 'CONSUMPTION_REQUEST', bundle_id, original_transaction_id, transaction_id
-                from refund_request;
-                insert into transaction (
-                    signed_at, event_at, purchased_at, notification_uuid, environment, is_upgraded, transaction_id,
-                    original_transaction_id, bundle_id, product_id, product_type)
-                values (now(), now(), now(), gen_random_uuid(), 'Sandbox', false, '\(id)', '\(id)', '\(SampleState.app)', 'coins',
-                    'Consumable');
-                insert into purchase_account (
-                    decided_at, app_account_token, environment, may_use, bundle_id, original_transaction_id, because)
-                values (now(), '7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b', 'Sandbox', true, '\(SampleState.app)', '\(id)', 'owner')
-                """)
-        if consents {
-            try await connection.run(
-                unsafeScript: """
-                    insert into customer_consent (
-                        given_at, recorded_at, app_account_token, recorded_by, environment, is_given, bundle_id, kind)
-                    values ('2020-01-01', '2020-01-01', '7e3fb204-2017-4a4e-8f3b-2f1a5d1f7a7b', gen_random_uuid(), 'Sandbox',
-                        true, '\(SampleState.app)', 'consumption')
-                    """)
-        }
+        let (app, account) = (SampleState.app, try #require(UUID(uuidString: SampleState.account)))
+        try await connection.askAboutRefund(of: id, app, in: .sandbox, reason: "LEGAL", at: now)
+        try await connection.storeConsumable(id, of: account, app, in: .sandbox)
+        if consents { try await connection.storeConsent(of: account, app, in: .sandbox) }
         return id
     }
 

@@ -363,12 +363,7 @@ struct TransferTests {
                             case .fresh, .old:
                                 json.strings("signedTransactions", of: [attempt == .old ? old : fresh])
                             case .assignedId, .id:
-                                json.beginArray("transactionIds")
-                                json.beginObject()
-                                json.member("transactionId", bought.transactionId)
-                                json.member("environment", "Production")
-                                json.endObject()
-                                json.endArray()
+                                json.transaction(bought.transactionId)
                             }
                         }
                         #expect(answer.status == 200)
@@ -418,12 +413,7 @@ struct TransferTests {
                         json.beginObject("assign")
                         json.member("reason", "the customer's new account")
                         json.endObject()
-                        json.beginArray("transactionIds")
-                        json.beginObject()
-                        json.member("transactionId", bought.transactionId)
-                        json.member("environment", "Production")
-                        json.endObject()
-                        json.endArray()
+                        json.transaction(bought.transactionId)
                     }
                     #expect(answer.status == 200 && answer.access.contains(bought.productId))
                 }

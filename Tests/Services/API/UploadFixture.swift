@@ -134,6 +134,16 @@ struct UploadFixture: Sendable {
     }
 }
 
+extension JSONWriter {
+    /// A transaction of production that Apple is to be asked about.
+    mutating func transaction(_ id: String) {
+        objects("transactionIds", of: [id]) { json, id in
+            json.member("transactionId", id)
+            json.member("environment", "Production")
+        }
+    }
+}
+
 extension RunningAPI.Answer {
     /// The reasons of rejected parts.
     var rejected: [String] { json?["rejected"]?.elements.compactMap { $0["reason"]?.string } ?? [] }

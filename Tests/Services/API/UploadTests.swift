@@ -156,10 +156,7 @@ import Testing
         async throws
     {
         try await UploadFixture.with { fixture in
-            var app = AppTransaction()
-            app.receiptType = .production
-            app.appAppleId = ForgeryMaterial.appAppleId
-            app.bundleId = ForgeryMaterial.bundleId
+            var app = fixture.material.appTransaction()
             app.originalApplicationVersion = "7.2"
             app.receiptCreationDate = UploadFixture.now
             let signed = try fixture.material.signed(app)
@@ -180,10 +177,7 @@ import Testing
     /// An app transaction as an old system signs it, without `appTransactionId`, and as a new one does.
     @Test func `An assigned app transaction is in the audit log once, however often it is sent`() async throws {
         try await UploadFixture.with { fixture in
-            var app = AppTransaction()
-            app.receiptType = .production
-            app.appAppleId = ForgeryMaterial.appAppleId
-            app.bundleId = ForgeryMaterial.bundleId
+            var app = fixture.material.appTransaction()
             app.appTransactionId = "700000000000000001"
             app.originalApplicationVersion = "7.2"
             app.receiptCreationDate = UploadFixture.now
@@ -216,10 +210,7 @@ import Testing
             let connection = TestDatabase.connection(fixture.api.database)
             try await fixture.setPolicy(policy, mostAccounts: 20)
             func app(signed date: Date) throws -> String {
-                var app = AppTransaction()
-                app.receiptType = .production
-                app.appAppleId = ForgeryMaterial.appAppleId
-                app.bundleId = ForgeryMaterial.bundleId
+                var app = fixture.material.appTransaction()
                 app.appTransactionId = identity
                 app.originalApplicationVersion = "7.2"
                 app.originalPurchaseDate = UploadFixture.now.addingTimeInterval(-86_400 * 900)
@@ -288,12 +279,7 @@ import Testing
     @Test func `A bare transaction id without an API key is rejected with what to do`() async throws {
         try await UploadFixture.with { fixture in
             let answer = try await fixture.post { json in
-                json.beginArray("transactionIds")
-                json.beginObject()
-                json.member("transactionId", "2000000000000001")
-                json.member("environment", "Production")
-                json.endObject()
-                json.endArray()
+                json.transaction("2000000000000001")
             }
             #expect(answer.rejected == ["no-api-key"])
             let other = try await fixture.api.send(

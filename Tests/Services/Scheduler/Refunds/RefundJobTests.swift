@@ -31,35 +31,12 @@ import Testing
     private static func request(_ count: Int, _ fixture: SchedulerFixture, at now: Date) async throws -> [String] {
         let ids = try fixture.charge(count)
         for id in ids {
-            try await fixture.connection.run(
-                unsafeScript: """
-                    insert into refund_request (
-                        requested_at, request_uuid, next_at, environment, transaction_id, original_transaction_id, bundle_id)
-                    values ('\(now.ISO8601Format())', gen_random_uuid(), '\(now.ISO8601Format())', 'Production', '\(id)',
-                        '\(id)', '\(app.bundleId)');
-                    insert into notification (
-                        signed_at, received_at, recorded_at, kafka_offset, notification_uuid, environment, kafka_partition,
-                        has_advanced, is_lifecycle_event, is_revoked, has_added_seats, source, notification_type, bundle_id,
-                        original_transaction_id, transaction_id)
-                    select requested_at, requested_at, requested_at, 1, request_uuid, environment, 1, true, false, false,
-                        false, 'webhook', 'CONSUMPTION_REQUEST', bundle_id, original_transaction_id, transaction_id
-                    from refund_request where transaction_id = '\(id)';
-                    insert into transaction (
-                        signed_at, event_at, purchased_at, notification_uuid, environment, is_upgraded, transaction_id,
-                        original_transaction_id, bundle_id, product_id, product_type)
-                    values (now(), now(), now(), gen_random_uuid(), 'Production', false, '\(id)', '\(id)', '\(app.bundleId)',
-                        'coins', 'Consumable');
-                    insert into purchase_account (
-                        decided_at, app_account_token, environment, may_use, bundle_id, original_transaction_id, because)
-                    values (now(), '\(account)', 'Production', true, '\(app.bundleId)', '\(id)', 'owner')
-                    """)
+            try await fixture.connection.askAboutRefund(of: id, app.bundleId, in: .production, at: now)
+            try await fixture.connection.storeConsumable(id, of: account, app.bundleId, in: .production)
         }
+        try await fixture.connection.storeConsent(of: account, app.bundleId, in: .production)
         try await fixture.connection.run(
             unsafeScript: """
-                insert into customer_consent (
-                    given_at, recorded_at, app_account_token, recorded_by, environment, is_given, bundle_id, kind)
-                values ('2020-01-01', '2020-01-01', '\(account)', gen_random_uuid(), 'Production', true, '\(app.bundleId)',
-                    'consumption');
                 insert into refund_policy (created_at, version, environment, bundle_id, document, created_by)
                 values ('2020-01-01', 1, 'Production', '\(app.bundleId)',
                     '{"rules": [{"name": "else", "then": {"preference": "DECLINE"}}]}', 'ann')
@@ -125,20 +102,7 @@ import Testing
     /// Apple asks again, under a new notificationUUID.
     private static func repeatRequests(of ids: [String], _ fixture: SchedulerFixture, at now: Date) async throws {
         for id in ids {
-            try await fixture.connection.run(
-                unsafeScript: """
-                    update refund_request
-                    set requested_at = '\(now.ISO8601Format())', request_uuid = gen_random_uuid(),
-                        next_at = coalesce(next_at, '\(now.ISO8601Format())')
-                    where transaction_id = '\(id)';
-                    insert into notification (
-                        signed_at, received_at, recorded_at, kafka_offset, notification_uuid, environment, kafka_partition,
-                        has_advanced, is_lifecycle_event, is_revoked, has_added_seats, source, notification_type, bundle_id,
-                        original_transaction_id, transaction_id)
-                    select requested_at, requested_at, requested_at, 1, request_uuid, environment, 1, true, false, false,
-                        false, 'webhook', 'CONSUMPTION_REQUEST', bundle_id, original_transaction_id, transaction_id
-                    from refund_request where transaction_id = '\(id)'
-                    """)
+            try await fixture.connection.askAboutRefund(of: id, app.bundleId, in: .production, at: now)
         }
     }
 

@@ -169,18 +169,26 @@ import Testing
     /// Older than any retention, whenever this runs.
     static let longAgo = Date(timeIntervalSince1970: 1_732_190_400)
 
+    /// Purchases whose notifications retention has deleted, and one that is whole.
+    static func storeTruncated(
+        _ connection: PostgresConnection
+    ) async throws -> (early: [LedgerEntry], late: [LedgerEntry]) {
+        let early = try RebuildFixture.entries(
+            RebuildFixture.notifications(60, seed: 712).filter { $0.originalTransactionId != "23" })
+        let late = try RebuildFixture.entries(RebuildFixture.notifications(60, seed: 713))
+        _ = try await RetentionStore(connection).prepare(now: longAgo)
+        _ = try await LedgerStore(connection).apply(early, moving: [], recordedAt: longAgo)
+        try await RebuildFixture.apply(late, connection)
+        try await drop(before: longAgo.addingTimeInterval(31 * 86_400), connection)
+        return (early, late)
+    }
+
     @Test func `rebuild counts purchases whose notifications retention has deleted, without comparing them`()
         async throws
     {
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
-            let early = try RebuildFixture.entries(
-                RebuildFixture.notifications(60, seed: 712).filter { $0.originalTransactionId != "23" })
-            let late = try RebuildFixture.entries(RebuildFixture.notifications(60, seed: 713))
-            _ = try await RetentionStore(connection).prepare(now: Self.longAgo)
-            _ = try await LedgerStore(connection).apply(early, moving: [], recordedAt: Self.longAgo)
-            try await RebuildFixture.apply(late, connection)
-            try await Self.drop(before: Self.longAgo.addingTimeInterval(31 * 86_400), connection)
+            let (early, late) = try await Self.storeTruncated(connection)
             let purchases = Set((early + late).compactMap(\.event?.key))
             let truncated = Set(early.compactMap(\.event?.key)).count
             #expect(truncated > 5 && purchases.count == truncated + 1)

@@ -177,13 +177,7 @@ import Testing
     @Test func `rebuild --repair never touches purchases that could not be compared`() async throws {
         try await TestDatabase.use { database async throws in
             let connection = TestDatabase.connection(database)
-            let early = try RebuildFixture.entries(
-                RebuildFixture.notifications(60, seed: 712).filter { $0.originalTransactionId != "23" })
-            let late = try RebuildFixture.entries(RebuildFixture.notifications(60, seed: 713))
-            _ = try await RetentionStore(connection).prepare(now: RebuildTests.longAgo)
-            _ = try await LedgerStore(connection).apply(early, moving: [], recordedAt: RebuildTests.longAgo)
-            try await RebuildFixture.apply(late, connection)
-            try await RebuildTests.drop(before: RebuildTests.longAgo.addingTimeInterval(31 * 86_400), connection)
+            _ = try await RebuildTests.storeTruncated(connection)
             try await Self.falsify(["23", "25"], connection)
             let outcome = await database.run(["rebuild", "--repair", "--yes"])
             #expect(outcome.code == 0, "\(outcome.text) \(outcome.errorOutput)")

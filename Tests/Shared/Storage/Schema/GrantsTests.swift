@@ -428,7 +428,7 @@ import WebhookDelivery
 
     // MARK: -
 
-    private static func withGrants(
+    static func withGrants(
         _ body: (PostgresConfiguration, PostgresConnection) async throws -> Void
     ) async throws {
         try await TestDatabase.use { database in
@@ -439,7 +439,7 @@ import WebhookDelivery
         }
     }
 
-    private static func acting(
+    static func acting(
         as role: String, in database: PostgresConfiguration, _ body: (PostgresConnection) async throws -> Void
     ) async throws {
         var configuration = database
@@ -449,7 +449,7 @@ import WebhookDelivery
         await connection.close()
     }
 
-    private static func expectDenied(
+    static func expectDenied(
         _ connection: PostgresConnection, _ sql: String, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let error = await #expect(throws: PostgresError.self, sourceLocation: sourceLocation) {

@@ -55,7 +55,7 @@ import Testing
         ),
     ])
     func `Audit names what was opened`(statement: String, problem: String) async throws {
-        try await Self.withGrants { _, owner in
+        try await GrantsTests.withGrants { _, owner in
             // The superuser's name differs from server to server.
             let user = try await owner.execute(FreshSchema.user)[0].value("name", as: String.self)
             try await owner.run(unsafeScript: statement)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func `Remedy of each finding closes it`() async throws {
-        try await Self.withGrants { _, owner in
+        try await GrantsTests.withGrants { _, owner in
             try await owner.run(
                 unsafeScript: """
                     create function careless() returns void language sql security definer as '';
@@ -83,7 +83,7 @@ import Testing
     // MARK: The attacks
 
     @Test func `Reader cannot become the owner by temporary tables of the same names`() async throws {
-        try await Self.withGrants { database, owner in
+        try await GrantsTests.withGrants { database, owner in
             // As if an administrator had granted the other two privileges: each protection must hold by itself.
             try await owner.run(
                 unsafeScript: """
@@ -92,7 +92,7 @@ import Testing
                     insert into notification_payload (recorded_at, notification_uuid, decoded, signed_original, chains)
                     values ('2031-01-15', gen_random_uuid(), '{}', '', '{}');
                     """)
-            try await Self.acting(as: .reader, in: database) { reader in
+            try await GrantsTests.acting(as: Grants.Role.reader.rawValue, in: database) { reader in
                 try await reader.run(unsafeScript: Self.snare)
                 for call in [
                     "select copy_payload_rest('2031-01-01', '-infinity', '00000000-0000-0000-0000-000000000000', 10)",
@@ -108,19 +108,16 @@ import Testing
     }
 
     @Test func `Only the scheduler and operators may make and drop months`() async throws {
-        try await Self.withGrants { database, owner in
+        try await GrantsTests.withGrants { database, owner in
             try await owner.run(unsafeScript: "select make_payload_months('{2020-01-01}')")
             for role in [Grants.Role.reader, .recovery] {
-                try await Self.acting(as: role, in: database) { connection in
+                try await GrantsTests.acting(as: role.rawValue, in: database) { connection in
                     for call in [
                         "select drop_payload_month('notification_payload_2020_01')",
                         "select make_payload_months('{2020-02-01}')",
                         "select copy_payload_rest('2020-01-01', '-infinity', gen_random_uuid(), 10)",
                     ] {
-                        let error = await #expect(throws: PostgresError.self, "\(role): \(call)") {
-                            try await connection.run(unsafeScript: call)
-                        }
-                        #expect(error?.sqlState == "42501")
+                        try await GrantsTests.expectDenied(connection, call)
                     }
                 }
             }
@@ -130,16 +127,13 @@ import Testing
 
     @Test(arguments: Grants.Role.allCases.filter { $0 != .migrator })
     func `Role creates nothing, not even temporary tables`(role: Grants.Role) async throws {
-        try await Self.withGrants { database, _ in
-            try await Self.acting(as: role, in: database) { connection in
+        try await GrantsTests.withGrants { database, _ in
+            try await GrantsTests.acting(as: role.rawValue, in: database) { connection in
                 for sql in [
                     "create temporary table subscription (id integer)", "create table t (id integer)",
                     "create schema mine", "create function f() returns void language sql as ''",
                 ] {
-                    let error = await #expect(throws: PostgresError.self, "\(sql)") {
-                        try await connection.run(unsafeScript: sql)
-                    }
-                    #expect(error?.sqlState == "42501")
+                    try await GrantsTests.expectDenied(connection, sql)
                 }
             }
         }
@@ -169,25 +163,4 @@ import Testing
         where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
             and has_table_privilege('storekeeper_reader', oid, 'insert, update, delete, truncate, trigger')
         """)
-
-    private static func withGrants(
-        _ body: (PostgresConfiguration, PostgresConnection) async throws -> Void
-    ) async throws {
-        try await TestDatabase.use { database in
-            let owner = TestDatabase.connection(database)
-            _ = try await Grants(owner).apply()
-            try await body(database, owner)
-            await owner.close()
-        }
-    }
-
-    private static func acting(
-        as role: Grants.Role, in database: PostgresConfiguration, _ body: (PostgresConnection) async throws -> Void
-    ) async throws {
-        var configuration = database
-        configuration.url += "?options=-crole%3D\(role.rawValue)"
-        let connection = TestDatabase.connection(configuration)
-        try await body(connection)
-        await connection.close()
-    }
 }
