@@ -6,6 +6,7 @@ import struct Foundation.Date
 package struct ExchangeRateStore: Sendable {
     private let connection: PostgresConnection
 
+    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// Stores rates; a rate of the same currencies and day is replaced.

@@ -8,6 +8,7 @@ import struct Foundation.Date
 package struct FigureCheck: Sendable {
     private let connection: PostgresConnection
 
+    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// A figure of a cell, computed in ways that must be equal. Thousandths of a unit of currency; trials and losses are counted. What was

@@ -6,6 +6,7 @@ import struct Foundation.Date
 package struct ProceedsTermsStore: Sendable {
     private let connection: PostgresConnection
 
+    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// The tax that prices of a storefront include, from a day until that of the storefront's next share.

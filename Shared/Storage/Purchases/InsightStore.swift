@@ -34,6 +34,7 @@ package struct InsightStore: Sendable {
 
     private let connection: PostgresConnection
 
+    /// All statements run on this connection.
     package init(_ connection: PostgresConnection) { self.connection = connection }
 
     /// - Parameters:

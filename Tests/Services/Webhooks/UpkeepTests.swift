@@ -22,7 +22,7 @@ import WebhookDelivery
             let store = WebhookEndpointStore(connection)
             let upkeep = Upkeep(
                 retention: WebhookRetention(connection), endpoints: store, now: { moment },
-                logger: .quiet)
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let registry = MetricRegistry(metrics: Metric.all)
             try await withMetricsFactory(registry) { try await body(connection, store, upkeep, registry) }
         }
