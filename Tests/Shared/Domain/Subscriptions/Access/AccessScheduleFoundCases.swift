@@ -8,9 +8,7 @@ extension AccessScheduleTests {
             name: "S5 the running period goes on to a purchase that takes the place of its early charged renewal",
             events: [
                 start,
-                event(
-                    "DID_RENEW", 29.2, 1, bought("2", "silver", 30, 37, signed: 29.2, reason: "RENEWAL"),
-                    renewal("silver", 37, signed: 29.2)),
+                renewed(29.2, "2", "silver", 30, 37),
                 event("CONSUMPTION_REQUEST", 29.7, nil, bought("3", "platinum", 29.6, 36.6, signed: 29.7)),
             ], access: [(29.1, "gold"), (29.4, "gold"), (29.7, "platinum"), (36.5, "platinum"), (36.7, nil)]),
         Case(
@@ -32,12 +30,8 @@ extension AccessScheduleTests {
                 event(
                     "METADATA_UPDATE", 29.1, 1, Sample.seats(bought("2", "gold", 29.1, 30)),
                     renewal("gold", 30, signed: 29.1)),
-                event(
-                    "DID_RENEW", 29.5, 1, bought("3", "gold", 29.5, 60, signed: 29.5, reason: "RENEWAL"),
-                    renewal("gold", 60, signed: 29.5)),
-                event(
-                    "REFUND", 40, 5, bought("3", "gold", 29.5, 60, signed: 40, reason: "RENEWAL", revoked: 40),
-                    renewal("gold", 60, signed: 40)),
+                renewed(29.5, "3", "gold", 29.5, 60),
+                refunded(40, 5, "3", "gold", 29.5, 60, reason: "RENEWAL", revoked: 40),
             ], access: [(29.2, "gold"), (29.9, "gold"), (30, "gold"), (39.9, "gold"), (40, nil)]),
         Case(
             name: "S6 a refund of seats that Apple signed again says no more than the status 1 after it",
@@ -66,12 +60,8 @@ extension AccessScheduleTests {
             name: "A3 the running period is extended after the refund of its renewal, which was charged early",
             events: [
                 start,
-                event(
-                    "DID_RENEW", 29.5, 1, bought("2", "gold", 29.5, 60, signed: 29.5, reason: "RENEWAL"),
-                    renewal("gold", 60, signed: 29.5)),
-                event(
-                    "REFUND", 29.6, 1, bought("2", "gold", 29.5, 60, signed: 29.6, reason: "RENEWAL", revoked: 29.6),
-                    renewal("gold", 60, signed: 29.6)),
+                renewed(29.5, "2", "gold", 29.5, 60),
+                refunded(29.6, 1, "2", "gold", 29.5, 60, reason: "RENEWAL", revoked: 29.6),
                 event(
                     "RENEWAL_EXTENDED", 29.7, 1, bought("1", "gold", 0, 32, signed: 29.7),
                     renewal("gold", 32, signed: 29.7)),
@@ -88,8 +78,7 @@ extension AccessScheduleTests {
                 "a status of a refunded period that a resubscription replaced does not prolong the resubscription",
             events: [
                 start,
-                event(
-                    "REFUND", 5, 5, bought("1", "gold", 0, 30, signed: 5, revoked: 5), renewal("gold", 30, signed: 5)),
+                refunded(5, 5, "1", "gold", 0, 30, revoked: 5),
                 event("SUBSCRIBED/RESUBSCRIBE", 6, 1, bought("2", "silver", 6, 13), renewal("silver", 13, signed: 6)),
                 event("REFUND_REVERSED", 8, 1, bought("1", "gold", 0, 30, signed: 8), renewal("silver", 13, signed: 8)),
             ], access: [(5.5, "gold"), (6, "silver"), (12.9, "silver"), (13, nil), (29, nil)]),
@@ -98,9 +87,7 @@ extension AccessScheduleTests {
                 "the running period is refunded while the next is paid already: a status ends no period before it begins",
             events: [
                 start,
-                event(
-                    "DID_RENEW", 29.2, 1, bought("2", "gold", 30, 60, signed: 29.2, reason: "RENEWAL"),
-                    renewal("gold", 60, signed: 29.2)),
+                renewed(29.2, "2", "gold", 30, 60),
                 event(
                     "REFUND", 29.4, 5, bought("1", "gold", 0, 30, signed: 29.4, revoked: 29.4),
                     renewal("gold", 60, signed: 29.4)),
@@ -223,9 +210,7 @@ extension AccessScheduleTests {
             name: "family sharing ends, told by the running period: the renewal that was charged before begins no more",
             events: [
                 start,
-                event(
-                    "DID_RENEW", 29.5, 1, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL"),
-                    renewal("gold", 60, signed: 29.5)),
+                renewed(29.5, "2", "gold", 30, 60),
                 event("REVOKE", 29.8, 5, unshared(bought("1", "gold", 0, 30, signed: 29.8, revoked: 29.8))),
             ], access: [(29.7, "gold"), (29.9, nil), (30, nil), (59, nil)]),
         Case(
@@ -252,9 +237,7 @@ extension AccessScheduleTests {
             name: "the buyer who shares it got a refund of an old period: the running one stays",
             events: [
                 start,
-                event(
-                    "DID_RENEW", 30, 1, bought("2", "gold", 30, 60, signed: 30, reason: "RENEWAL"),
-                    renewal("gold", 60, signed: 30)),
+                renewed(30, "2", "gold", 30, 60),
                 event(
                     "REVOKE", 40, 1, unshared(bought("1", "gold", 0, 30, signed: 40, revoked: 40)),
                     renewal("gold", 60, signed: 40)),
@@ -427,9 +410,7 @@ extension AccessScheduleTests {
             name: "a renewal that was charged early is prolonged, told by the renewal info alone",
             events: [
                 start,
-                event(
-                    "DID_RENEW", 29.5, 1, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL"),
-                    renewal("gold", 60, signed: 29.5)),
+                renewed(29.5, "2", "gold", 30, 60),
                 event(
                     "CONSUMPTION_REQUEST", 29.8, 1, bought("1", "gold", 0, 30, signed: 29.8),
                     renewal("gold", 70, signed: 29.8)),
@@ -560,9 +541,7 @@ extension AccessScheduleTests {
             name: "a refunded period has no grace by a renewal info alone",
             events: [
                 start,
-                event(
-                    "REFUND", 20, 5, bought("1", "gold", 0, 30, signed: 20, revoked: 20),
-                    renewal("gold", 30, signed: 20)),
+                refunded(20, 5, "1", "gold", 0, 30, revoked: 20),
                 event("RENEWAL_INFO", 30, nil, nil, renewal("gold", 30, signed: 30, grace: 46)),
             ], access: [(19, "gold"), (21, nil), (31, nil)]),
         Case(

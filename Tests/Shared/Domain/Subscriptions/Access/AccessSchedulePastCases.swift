@@ -29,9 +29,7 @@ extension AccessScheduleTests {
             name: "G2 a renewal that was refunded before it began takes no place of a grace period named since",
             events: [
                 start,
-                event(
-                    "DID_RENEW", 29.2, 1, bought("2", "gold", 30, 60, signed: 29.2, reason: "RENEWAL"),
-                    renewal("gold", 60, signed: 29.2)),
+                renewed(29.2, "2", "gold", 30, 60),
                 event(
                     "REFUND", 29.5, 1, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL", revoked: 29.5),
                     renewal("gold", 30, signed: 29.5)),
@@ -64,17 +62,13 @@ extension AccessScheduleTests {
             name: "G3 a refund within the grace period ends it then",
             events: [
                 start, failed(),
-                event(
-                    "REFUND", 33, 5, bought("1", "gold", 0, 30, signed: 33, revoked: 32),
-                    renewal("gold", 30, signed: 33)),
+                refunded(33, 5, "1", "gold", 0, 30, revoked: 32),
             ], access: [(29, "gold"), (31, "gold"), (32, nil), (40, nil)]),
         Case(
             name: "a refund of the period after its grace period takes nothing of the past",
             events: [
                 start, failed(), graceOver,
-                event(
-                    "REFUND", 50, 5, bought("1", "gold", 0, 30, signed: 50, revoked: 50),
-                    renewal("gold", 30, signed: 50)),
+                refunded(50, 5, "1", "gold", 0, 30, revoked: 50),
             ], access: [(29, "gold"), (31, "gold"), (45, "gold"), (46, nil)]),
         Case(
             name: "G4 Apple closed a grace period early, and the customer subscribed again later",
@@ -167,20 +161,14 @@ extension AccessScheduleTests {
             name: "S6 the refunded renewal ends at the renewal date: the running period goes on, and nothing follows",
             events: [
                 start,
-                event(
-                    "DID_RENEW", 29.2, 1, bought("2", "gold", 30, 60, signed: 29.2, reason: "RENEWAL"),
-                    renewal("gold", 60, signed: 29.2)),
-                event(
-                    "REFUND", 29.5, 1, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL", revoked: 29.5),
-                    renewal("gold", 60, signed: 29.5)),
+                renewed(29.2, "2", "gold", 30, 60),
+                refunded(29.5, 1, "2", "gold", 30, 60, reason: "RENEWAL", revoked: 29.5),
             ], access: [(29.4, "gold"), (29.9, "gold"), (30, nil), (59, nil)]),
         Case(
             name: "a refund of the running period with status 1 and its end as the renewal date",
             events: [
                 start,
-                event(
-                    "REFUND", 10, 1, bought("1", "gold", 0, 30, signed: 10, revoked: 10),
-                    renewal("gold", 30, signed: 10)),
+                refunded(10, 1, "1", "gold", 0, 30, revoked: 10),
             ], access: [(9, "gold"), (11, nil), (29, nil)]),
         Case(
             name: "S8 status 1 about an older period since a refund of the running one asks whether that was reversed",
@@ -189,9 +177,7 @@ extension AccessScheduleTests {
                 event(
                     "DID_RENEW", 30, 1, bought("2", "gold", 30, 60, reason: "RENEWAL"),
                     renewal("gold", 60, signed: 30)),
-                event(
-                    "REFUND", 40, 5, bought("2", "gold", 30, 60, signed: 40, reason: "RENEWAL", revoked: 40),
-                    renewal("gold", 60, signed: 40)),
+                refunded(40, 5, "2", "gold", 30, 60, reason: "RENEWAL", revoked: 40),
                 event(
                     "REFUND_DECLINED", 50, 1, bought("1", "gold", 0, 30, signed: 50), renewal("gold", 60, signed: 50)),
             ], access: [(29, "gold"), (39, "gold"), (41, nil), (51, nil)], isUnexplained: true),
@@ -199,9 +185,7 @@ extension AccessScheduleTests {
             name: "S8 Apple's answer that the running period is still revoked is asked about no more",
             events: [
                 start,
-                event(
-                    "REFUND", 10, 5, bought("1", "gold", 0, 30, signed: 10, revoked: 10),
-                    renewal("gold", 30, signed: 10)),
+                refunded(10, 5, "1", "gold", 0, 30, revoked: 10),
                 event(
                     "REFUND_DECLINED", 20, 1, bought("0", "gold", -30, 0, signed: 20), renewal("gold", 30, signed: 20)),
                 event("TRANSACTION", 21, nil, bought("1", "gold", 0, 30, signed: 21, revoked: 10)),
@@ -210,12 +194,8 @@ extension AccessScheduleTests {
             name: "S6 the downgrade is refunded before it begins: the higher plan runs to its end",
             events: [
                 start,
-                event(
-                    "DID_RENEW", 29.2, 1, bought("2", "silver", 30, 60, signed: 29.2, reason: "RENEWAL"),
-                    renewal("silver", 60, signed: 29.2)),
-                event(
-                    "REFUND", 29.5, 1, bought("2", "silver", 30, 60, signed: 29.5, reason: "RENEWAL", revoked: 29.5),
-                    renewal("silver", 60, signed: 29.5)),
+                renewed(29.2, "2", "silver", 30, 60),
+                refunded(29.5, 1, "2", "silver", 30, 60, reason: "RENEWAL", revoked: 29.5),
             ], access: [(29.4, "gold"), (29.9, "gold"), (30, nil), (40, nil)]),
         Case(
             name: "A3 a downgrade that is dated at its charge begins on the renewal date",

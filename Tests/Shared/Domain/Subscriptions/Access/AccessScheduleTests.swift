@@ -46,6 +46,25 @@ import Testing
             key: Sample.key("1", environment))
     }
 
+    /// The charge of a renewal, with what Apple then says of the next one.
+    static func renewed(
+        _ day: Double, _ id: String, _ product: String, _ from: Double, _ to: Double
+    ) -> PurchaseEvent {
+        event(
+            "DID_RENEW", day, 1, bought(id, product, from, to, signed: day, reason: "RENEWAL"),
+            renewal(product, to, signed: day))
+    }
+
+    /// The refund of a transaction, while its subscription goes on by the status.
+    static func refunded(
+        _ day: Double, _ status: Int?, _ id: String, _ product: String, _ from: Double, _ to: Double,
+        reason: String? = "PURCHASE", revoked: Double
+    ) -> PurchaseEvent {
+        event(
+            "REFUND", day, status, bought(id, product, from, to, signed: day, reason: reason, revoked: revoked),
+            renewal(product, to, signed: day))
+    }
+
     static let start = event("SUBSCRIBED/INITIAL_BUY", 0, 1, bought("1", "gold", 0, 30), renewal("gold", 30, signed: 0))
 
     static let cases: [Case] = [
@@ -92,9 +111,7 @@ import Testing
             name: "A5, L3 early renewal, then an upgrade before it begins",
             events: [
                 start,
-                event(
-                    "DID_RENEW", 29.5, 1, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL"),
-                    renewal("gold", 60, signed: 29.5)),
+                renewed(29.5, "2", "gold", 30, 60),
                 event(
                     "DID_CHANGE_RENEWAL_PREF/UPGRADE", 29.7, 1, bought("3", "platinum", 29.7, 59.7),
                     renewal("platinum", 59.7, signed: 29.7)),
@@ -106,9 +123,7 @@ import Testing
             name: "A2, L4 a downgrade that was charged early begins at the paid end",
             events: [
                 start,
-                event(
-                    "DID_RENEW", 29.2, 1, bought("2", "silver", 30, 60, signed: 29.2, reason: "RENEWAL"),
-                    renewal("silver", 60, signed: 29.2)),
+                renewed(29.2, "2", "silver", 30, 60),
             ], access: [(29.2, "gold"), (29.99, "gold"), (30, "silver"), (59, "silver"), (60, nil)]),
         Case(
             name: "A6, L5 seats were added, and only they were refunded",
@@ -157,9 +172,7 @@ import Testing
                 event(
                     "DID_CHANGE_RENEWAL_PREF/UPGRADE", 29.5, 1, bought("2", "platinum", 29.5, 59.5),
                     renewal("platinum", 59.5, signed: 29.5)),
-                event(
-                    "REFUND", 29.6, 2, bought("2", "platinum", 29.5, 59.5, signed: 29.6, revoked: 29.6),
-                    renewal("platinum", 59.5, signed: 29.6)),
+                refunded(29.6, 2, "2", "platinum", 29.5, 59.5, revoked: 29.6),
             ], access: [(29.4, "gold"), (29.55, "platinum"), (29.7, nil), (31, nil)]),
         Case(
             name: "A10, L11 a non-renewing subscription has the duration of its product",
@@ -169,9 +182,7 @@ import Testing
             name: "a status without access ends its own transaction, and no other that was paid for",
             events: [
                 start,
-                event(
-                    "DID_RENEW", 29.5, 1, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL"),
-                    renewal("gold", 60, signed: 29.5)),
+                renewed(29.5, "2", "gold", 30, 60),
                 event(
                     "REVOKE", 29.8, 5, bought("1", "gold", 0, 30, signed: 29.8, revoked: 29.8),
                     renewal("gold", 60, signed: 29.8)),
@@ -186,8 +197,7 @@ import Testing
             name: "a refund that was reversed",
             events: [
                 start,
-                event(
-                    "REFUND", 5, 2, bought("1", "gold", 0, 30, signed: 5, revoked: 5), renewal("gold", 30, signed: 5)),
+                refunded(5, 2, "1", "gold", 0, 30, revoked: 5),
                 event("REFUND_REVERSED", 8, 1, bought("1", "gold", 0, 30, signed: 8), renewal("gold", 30, signed: 8)),
             ], access: [(4, "gold"), (9, "gold"), (30, nil)]),
         Case(
