@@ -15,9 +15,7 @@ extension AccessScheduleTests {
             name: "G2 seats that are bought in the last second of a period do not take the place of its grace period",
             events: [
                 start,
-                event(
-                    "METADATA_UPDATE", 29.999_995, 1, Sample.seats(bought("2", "gold", 29.999_995, 30)),
-                    renewal("gold", 30, signed: 29.999_995)),
+                seatsAdded(29.999_995, "2", "gold", to: 30),
                 event(
                     "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4,
                     Sample.seats(bought("2", "gold", 29.999_995, 30, signed: 30)),
@@ -27,9 +25,7 @@ extension AccessScheduleTests {
             name: "A6 seats that are bought after the early charge of a renewal do not end the renewal",
             events: [
                 start,
-                event(
-                    "METADATA_UPDATE", 29.1, 1, Sample.seats(bought("2", "gold", 29.1, 30)),
-                    renewal("gold", 30, signed: 29.1)),
+                seatsAdded(29.1, "2", "gold", to: 30),
                 renewed(29.5, "3", "gold", 29.5, 60),
                 refunded(40, 5, "3", "gold", 29.5, 60, reason: "RENEWAL", revoked: 40),
             ], access: [(29.2, "gold"), (29.9, "gold"), (30, "gold"), (39.9, "gold"), (40, nil)]),
@@ -109,8 +105,7 @@ extension AccessScheduleTests {
                 start,
                 event("SUBSCRIBED/RESUBSCRIBE", 6, 1, bought("2", "gold", 6, 13), renewal("gold", 13, signed: 6)),
                 event("REFUND_REVERSED", 7, 1, bought("1", "gold", 0, 30, signed: 7), renewal("gold", 13, signed: 7)),
-                event(
-                    "METADATA_UPDATE", 8, 1, Sample.seats(bought("3", "gold", 8, 13)), renewal("gold", 13, signed: 8)),
+                seatsAdded(8, "3", "gold", to: 13),
                 event(
                     "REFUND_DECLINED", 9, 1, Sample.seats(bought("2", "gold", 6, 13, signed: 9)),
                     renewal("gold", 13, signed: 9)),
@@ -119,8 +114,7 @@ extension AccessScheduleTests {
             name: "seats were added and refunded, then the period is extended",
             events: [
                 start,
-                event(
-                    "METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
+                seatsAdded(8, "2", "gold", to: 30),
                 event(
                     "REFUND", 9, 1, Sample.seats(bought("2", "gold", 8, 30, signed: 9, revoked: 9)),
                     renewal("gold", 30, signed: 9)),
@@ -279,15 +273,13 @@ extension AccessScheduleTests {
         Case(
             name: "S1 a status about the first transaction of a period leaves the seats that were added to it",
             events: [
-                event(
-                    "METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
+                seatsAdded(8, "2", "gold", to: 30),
                 event("REFUND_DECLINED", 20, 5, bought("1", "gold", 0, 30), renewal("gold", 30, signed: 20)),
             ], access: [(8, "gold"), (19, "gold"), (20, "gold"), (29.9, "gold"), (30, nil)], isUnexplained: true),
         Case(
             name: "S1 a status about the first transaction, after seats were added twice and once refunded",
             events: [
-                event(
-                    "METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
+                seatsAdded(8, "2", "gold", to: 30),
                 event("REFUND", 25, nil, Sample.seats(bought("2", "gold", 8, 30, signed: 25, revoked: 25))),
                 event("METADATA_UPDATE", 12, 1, Sample.seats(bought("3", "gold", 12, 30))),
                 event("REFUND_DECLINED", 20, 5, bought("1", "gold", 0, 30), renewal("gold", 30, signed: 20)),
@@ -295,8 +287,7 @@ extension AccessScheduleTests {
         Case(
             name: "S1 a status about the first transaction brings back no seats that an upgrade replaced",
             events: [
-                event(
-                    "METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
+                seatsAdded(8, "2", "gold", to: 30),
                 event("UPGRADE", 15, 1, bought("3", "platinum", 15, 45), renewal("platinum", 45, signed: 15)),
                 event("REFUND_DECLINED", 20, 5, bought("1", "gold", 0, 30), renewal("platinum", 45, signed: 20)),
             ], access: [(8, "gold"), (14, "gold"), (15, "platinum"), (20, "platinum"), (45, nil)], isUnexplained: true),
@@ -311,8 +302,7 @@ extension AccessScheduleTests {
         Case(
             name: "S1 a status about the seats ends them, though the period to which they were added is revoked later",
             events: [
-                event(
-                    "METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
+                seatsAdded(8, "2", "gold", to: 30),
                 event(
                     "REFUND_DECLINED", 20, 5, Sample.seats(bought("2", "gold", 8, 30, signed: 20)),
                     renewal("gold", 30, signed: 20)),
@@ -322,9 +312,7 @@ extension AccessScheduleTests {
             name: "S1 a status about seats leaves the period and the seats that were added after them",
             events: [
                 start,
-                event(
-                    "METADATA_UPDATE", 12, 1, Sample.seats(bought("3", "gold", 12, 30)),
-                    renewal("gold", 30, signed: 12)),
+                seatsAdded(12, "3", "gold", to: 30),
                 event(
                     "REFUND_DECLINED", 20, 5, Sample.seats(bought("2", "gold", 8, 30, signed: 20)),
                     renewal("gold", 30, signed: 20)),
@@ -384,9 +372,7 @@ extension AccessScheduleTests {
             name: "grace signed early, after an addition of seats in the last days",
             events: [
                 start,
-                event(
-                    "METADATA_UPDATE", 29.1, 1, Sample.seats(bought("2", "gold", 29.1, 30)),
-                    renewal("gold", 30, signed: 29.1)),
+                seatsAdded(29.1, "2", "gold", to: 30),
                 event(
                     "DID_FAIL_TO_RENEW/GRACE_PERIOD", 29.2, 1,
                     Sample.seats(bought("2", "gold", 29.1, 30, signed: 29.2)),
@@ -396,8 +382,7 @@ extension AccessScheduleTests {
             name: "grace after an addition of seats, whose first transaction is refunded",
             events: [
                 start,
-                event(
-                    "METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
+                seatsAdded(8, "2", "gold", to: 30),
                 event(
                     "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4, Sample.seats(bought("2", "gold", 8, 30, signed: 30)),
                     renewal("gold", 30, signed: 30, grace: 46)),
@@ -449,8 +434,7 @@ extension AccessScheduleTests {
             name: "grace after an addition of seats, whose first transaction is refunded, as only the app told",
             events: [
                 start,
-                event(
-                    "METADATA_UPDATE", 8, 1, Sample.seats(bought("2", "gold", 8, 30)), renewal("gold", 30, signed: 8)),
+                seatsAdded(8, "2", "gold", to: 30),
                 event(
                     "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4, Sample.seats(bought("2", "gold", 8, 30, signed: 30)),
                     renewal("gold", 30, signed: 30, grace: 46)),

@@ -65,6 +65,12 @@ import Testing
             renewal(product, to, signed: day))
     }
 
+    /// Seats that are bought while the subscription runs, for the rest of its period.
+    static func seatsAdded(_ day: Double, _ id: String, _ product: String, to end: Double) -> PurchaseEvent {
+        event(
+            "METADATA_UPDATE", day, 1, Sample.seats(bought(id, product, day, end)), renewal(product, end, signed: day))
+    }
+
     static let start = event("SUBSCRIBED/INITIAL_BUY", 0, 1, bought("1", "gold", 0, 30), renewal("gold", 30, signed: 0))
 
     static let cases: [Case] = [
