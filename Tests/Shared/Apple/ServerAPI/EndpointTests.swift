@@ -254,52 +254,21 @@ import Testing
             let test = try await $0.performanceTest("r")
             #expect(test.result == "FAIL" && test.successRate == 90 && test.failures?.text == #"{"TIMED_OUT":1}"#)
         },
-        Case(
-            "Advanced Commerce, cancel", "POST /advancedCommerce/v1/subscription/cancel/1", body: #"{"a":1}"#,
-            answer: #"{"signedTransactionInfo":"a.b.c"}"#
-        ) {
-            let outcome = try await $0.advancedCommerce(.cancel, "1", json: Array(#"{"a":1}"#.utf8))
-            #expect(outcome.transaction?.jws == Array(signed.utf8) && outcome.renewalInfo == nil)
-        },
-        Case(
-            "Advanced Commerce, revoke", "POST /advancedCommerce/v1/subscription/revoke/1", body: #"{"a":1}"#,
-            answer: #"{"signedTransactionInfo":"a.b.c"}"#
-        ) {
-            let outcome = try await $0.advancedCommerce(.revoke, "1", json: Array(#"{"a":1}"#.utf8))
-            #expect(outcome.transaction?.jws == Array(signed.utf8) && outcome.renewalInfo == nil)
-        },
-        Case(
-            "Advanced Commerce, changePrice", "POST /advancedCommerce/v1/subscription/changePrice/1", body: #"{"a":1}"#,
-            answer: #"{"signedTransactionInfo":"a.b.c"}"#
-        ) {
-            let outcome = try await $0.advancedCommerce(.changePrice, "1", json: Array(#"{"a":1}"#.utf8))
-            #expect(outcome.transaction?.jws == Array(signed.utf8) && outcome.renewalInfo == nil)
-        },
-        Case(
-            "Advanced Commerce, changeMetadata", "POST /advancedCommerce/v1/subscription/changeMetadata/1",
-            body: #"{"a":1}"#,
-            answer: #"{"signedTransactionInfo":"a.b.c"}"#
-        ) {
-            let outcome = try await $0.advancedCommerce(.changeMetadata, "1", json: Array(#"{"a":1}"#.utf8))
-            #expect(outcome.transaction?.jws == Array(signed.utf8) && outcome.renewalInfo == nil)
-        },
-        Case(
-            "Advanced Commerce, migrate", "POST /advancedCommerce/v1/subscription/migrate/1", body: #"{"a":1}"#,
-            answer: #"{"signedTransactionInfo":"a.b.c"}"#
-        ) {
-            let outcome = try await $0.advancedCommerce(.migrate, "1", json: Array(#"{"a":1}"#.utf8))
-            #expect(outcome.transaction?.jws == Array(signed.utf8) && outcome.renewalInfo == nil)
-        },
-        Case(
-            "Advanced Commerce, requestRefund", "POST /advancedCommerce/v1/transaction/requestRefund/1",
-            body: #"{"a":1}"#,
-            answer: #"{"signedTransactionInfo":"a.b.c"}"#
-        ) {
-            let outcome = try await $0.advancedCommerce(.requestRefund, "1", json: Array(#"{"a":1}"#.utf8))
-            #expect(outcome.transaction?.jws == Array(signed.utf8) && outcome.renewalInfo == nil)
-        },
+        commerce(.cancel, "subscription/cancel"), commerce(.revoke, "subscription/revoke"),
+        commerce(.changePrice, "subscription/changePrice"), commerce(.changeMetadata, "subscription/changeMetadata"),
+        commerce(.migrate, "subscription/migrate"), commerce(.requestRefund, "transaction/requestRefund"),
         Case("finishing", "POST /inApps/v1/transactions/1/finish") { try await $0.finishTransaction("1") },
     ]
+
+    private static func commerce(_ operation: AppStoreServerAPI.AdvancedCommerceOperation, _ path: String) -> Case {
+        Case(
+            "Advanced Commerce, \(operation.rawValue)", "POST /advancedCommerce/v1/\(path)/1", body: #"{"a":1}"#,
+            answer: #"{"signedTransactionInfo":"a.b.c"}"#
+        ) {
+            let outcome = try await $0.advancedCommerce(operation, "1", json: Array(#"{"a":1}"#.utf8))
+            #expect(outcome.transaction?.jws == Array(signed.utf8) && outcome.renewalInfo == nil)
+        }
+    }
 
     @Test(arguments: cases)
     func `Call is put on the wire as Apple documents it, and its answer is read`(example: Case) async throws {
