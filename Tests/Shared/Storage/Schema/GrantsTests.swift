@@ -51,8 +51,8 @@ import WebhookDelivery
                 let all = WebhookReplayStore.Selection.purchase("1")
                 #expect(
                     try await replays.replay(all, to: endpoint.id, at: start, audit: WebhookFixture.audit) == 1)
-                try await Self.expectDenied(operator_, "delete from webhook_delivery")
-                try await Self.expectDenied(operator_, "insert into webhook_attempt (replay) values (1)")
+                try await Self.expectDenied(
+                    operator_, "delete from webhook_delivery", "insert into webhook_attempt (replay) values (1)")
             }
             try await Self.acting(as: "storekeeper_webhooks", in: database) { webhooks async throws in
                 let sequences = try await owner.execute(unsafeSQL: "select id from timeline")
@@ -121,21 +121,16 @@ import WebhookDelivery
                     ("notification", "recorded_at"), ("notification_payload", "recorded_at"),
                     ("conflicting_notification", "recorded_at"), ("timeline", "occurred_at"),
                 ] {
-                    try await Self.expectDenied(worker, "delete from \(table)")
-                    try await Self.expectDenied(worker, "update \(table) set \(time) = now()")
+                    try await Self.expectDenied(worker, "delete from \(table)", "update \(table) set \(time) = now()")
                 }
                 for table in ["transaction", "subscription"] {
                     try await Self.expectDenied(worker, "delete from \(table)")
                 }
-                try await Self.expectDenied(worker, "insert into seen_notification (seen_at) values (now())")
-                try await Self.expectDenied(worker, "insert into canary (requested_at) values (now())")
-                try await Self.expectDenied(worker, "delete from operator_action")
-                try await Self.expectDenied(worker, "delete from coverage_day")
-                try await Self.expectDenied(worker, "delete from schema_migration")
-                try await Self.expectDenied(worker, "create table mine (id integer)")
-                try await Self.expectDenied(worker, "drop table notification")
-                try await Self.expectDenied(worker, "alter table notification disable trigger all")
-                try await Self.expectDenied(worker, "truncate notification")
+                try await Self.expectDenied(
+                    worker, "insert into seen_notification (seen_at) values (now())",
+                    "insert into canary (requested_at) values (now())", "delete from operator_action",
+                    "delete from coverage_day", "delete from schema_migration", "create table mine (id integer)",
+                    "drop table notification", "alter table notification disable trigger all", "truncate notification")
             }
         }
     }
@@ -213,9 +208,9 @@ import WebhookDelivery
                     OperatorAction(
                         actedAt: Fixtures.now, actor: "ann", operation: "rejected.resolve", subject: "a", reason: nil)
                 ])
-                try await Self.expectDenied(scheduler, "update operator_action set actor = 'bob'")
-                try await Self.expectDenied(scheduler, "delete from operator_action")
-                try await Self.expectDenied(scheduler, "delete from coverage_day")
+                try await Self.expectDenied(
+                    scheduler, "update operator_action set actor = 'bob'", "delete from operator_action",
+                    "delete from coverage_day")
             }
         }
     }
@@ -246,15 +241,12 @@ import WebhookDelivery
         try await Self.withGrants { database, _ async throws in
             try await Self.acting(as: role, in: database) { worker async throws in
                 for table in Self.secrets {
-                    try await Self.expectDenied(worker, "select * from \(table)")
-                    try await Self.expectDenied(worker, "insert into \(table) default values")
-                    try await Self.expectDenied(worker, "delete from \(table)")
+                    try await Self.expectDenied(
+                        worker, "select * from \(table)", "insert into \(table) default values", "delete from \(table)")
                 }
-                try await Self.expectDenied(worker, "update api_key set scopes = '{}'")
-                try await Self.expectDenied(worker, "update console_session set role = 'admin'")
-                try await Self.expectDenied(worker, "select lo_create(0)")
-                try await Self.expectDenied(worker, "select lo_from_bytea(0, 'x')")
-                try await Self.expectDenied(worker, "select lo_creat(-1)")
+                try await Self.expectDenied(
+                    worker, "update api_key set scopes = '{}'", "update console_session set role = 'admin'",
+                    "select lo_create(0)", "select lo_from_bytea(0, 'x')", "select lo_creat(-1)")
             }
         }
     }
@@ -401,8 +393,8 @@ import WebhookDelivery
                     try await Self.expectDenied(console, "insert into \(table) default values")
                 }
                 for table in own { try await console.run(unsafeScript: "delete from \(table)") }
-                try await Self.expectDenied(console, "update operator_action set actor = 'bob'")
-                try await Self.expectDenied(console, "create table mine (id integer)")
+                try await Self.expectDenied(
+                    console, "update operator_action set actor = 'bob'", "create table mine (id integer)")
             }
         }
     }
@@ -450,13 +442,14 @@ import WebhookDelivery
     }
 
     static func expectDenied(
-        _ connection: PostgresConnection, _ sql: String, sourceLocation: SourceLocation = #_sourceLocation
+        _ connection: PostgresConnection, _ statements: String..., sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let error = await #expect(throws: PostgresError.self, sourceLocation: sourceLocation) {
-            try await connection.run(unsafeScript: sql)
+        for sql in statements {
+            let error = await #expect(throws: PostgresError.self, "\(sql)", sourceLocation: sourceLocation) {
+                try await connection.run(unsafeScript: sql)
+            }
+            #expect(error?.sqlState == "42501", "\(sql) was not denied", sourceLocation: sourceLocation)
         }
-        let sqlstate = try #require(error).sqlState
-        #expect(sqlstate == "42501", "\(sql) was not denied", sourceLocation: sourceLocation)
     }
 
     static let tables = Statement(
