@@ -72,6 +72,18 @@ import Testing
         #expect(Self.current(events.1, events.2)?.transactionId == "3")
     }
 
+    @Test func `An upgrade within the day before a renewal begins is the later purchase (A5)`() {
+        var renewed = Sample.period("3", from: 30, to: 60, signed: 29.5)
+        renewed.reason = "RENEWAL"
+        var upgraded = Sample.period("2", from: 29.7, to: 59.7, product: "platinum", signed: 29.7)
+        upgraded.reason = "PURCHASE"
+        let events = (
+            Sample.event("DID_RENEW", signed: 29.5, transaction: renewed),
+            Sample.event("DID_CHANGE_RENEWAL_PREF/UPGRADE", signed: 29.7, transaction: upgraded)
+        )
+        #expect(Self.current(events.0, events.1)?.transactionId == "2")
+    }
+
     @Test func `An extension moves the end of the same transaction`() {
         let bought = Sample.event("SUBSCRIBED/INITIAL_BUY", signed: 0, transaction: Sample.period())
         let extended = Sample.event("RENEWAL_EXTENDED", signed: 3, transaction: Sample.period(to: 44, signed: 3))

@@ -234,7 +234,7 @@ import Testing
             ], access: [(29, "gold"), (35, nil), (41, "gold"), (70, nil)]),
     ]
 
-    @Test(arguments: cases + foundByScenarios + past + contradictions)
+    @Test(arguments: cases + foundByScenarios + past + contradictions + ofRules)
     func `A purchase gives access when it should, in every order of arrival`(
         given: Case
     ) {
@@ -251,6 +251,10 @@ import Testing
     }
 
     static func schedule(_ events: [PurchaseEvent], durations: [String: ProductDuration] = [:]) -> AccessSchedule {
+        AccessSchedule(of: snapshot(events), durations: durations)
+    }
+
+    static func snapshot(_ events: [PurchaseEvent]) -> PurchaseSnapshot {
         var subscription: Subscription?
         var versions: [String: TransactionVersion] = [:]
         for event in events {
@@ -262,9 +266,7 @@ import Testing
             }
         }
         guard let subscription else { preconditionFailure("a case without events") }
-        return AccessSchedule(
-            of: PurchaseSnapshot(subscription: subscription, transactions: Array(versions.values)),
-            durations: durations)
+        return PurchaseSnapshot(subscription: subscription, transactions: Array(versions.values))
     }
 
     private func permutations<Element>(_ elements: [Element]) -> [[Element]] {

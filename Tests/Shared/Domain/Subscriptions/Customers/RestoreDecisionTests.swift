@@ -48,4 +48,17 @@ import Testing
             #expect(restore.outcome(.lastRestoreWins, needsDevice: false) == nil)
         }
     }
+
+    @Test func `Moves of a purchase within 30 days count, but not those back to the buyer`() {
+        func move(_ id: String, on day: Double, isCounted: Bool = true) -> PurchaseMove {
+            PurchaseMove(
+                key: Sample.key(id), to: "bert", movedAt: Sample.day(day), isCounted: isCounted, isOfLapsed: false)
+        }
+        let moves = [
+            move("1", on: 0), move("1", on: 1), move("1", on: 2, isCounted: false), move("2", on: 3), move("3", on: 3),
+        ]
+        #expect(moves.count(of: [Sample.key("1")], before: Sample.day(29)) == 2)
+        #expect(moves.count(of: [Sample.key("1")], before: Sample.day(30)) == 1)
+        #expect(moves.count(of: [Sample.key("1"), Sample.key("2")], before: Sample.day(29)) == 3)
+    }
 }
