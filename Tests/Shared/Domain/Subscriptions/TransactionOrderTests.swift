@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: [StoreEnvironment.production, .sandbox])
-    func `A renewal replaces the seats that were added shortly before it, and the seats the period that they end with`(
+    func `A renewal replaces seats that were added shortly before it, and those the period that they end with (A6)`(
         environment: StoreEnvironment
     ) {
         let (length, early) = environment == .production ? (3.0, 0.9) : (180 / 86_400, 50 / 86_400)

@@ -63,7 +63,7 @@ extension AccessScheduleTests {
                     renewal("gold", 32, signed: 29.7)),
             ], access: [(29.55, "gold"), (29.65, "gold"), (31.9, "gold"), (32, nil)]),
         Case(
-            name: "an old payload of an early renewal, then an upgrade before it begins",
+            name: "A5 an old payload of an early renewal, then an upgrade before it begins",
             events: [
                 event("SUBSCRIBED/INITIAL_BUY", 0, nil, bought("1", "silver", 0, 30, reason: nil)),
                 event("DID_RENEW", 29.5, nil, bought("2", "silver", 30, 60, signed: 29.5, reason: nil)),
@@ -80,7 +80,7 @@ extension AccessScheduleTests {
             ], access: [(5.5, "gold"), (6, "silver"), (12.9, "silver"), (13, nil), (29, nil)]),
         Case(
             name:
-                "the running period is refunded while the next is paid already: a status ends no period before it begins",
+                "A2, S1 the running period is refunded while the next is paid already: a status ends no period before it begins",
             events: [
                 start,
                 renewed(29.2, "2", "gold", 30, 60),
@@ -168,7 +168,7 @@ extension AccessScheduleTests {
                     renewal("gold", 30, signed: 29.5, retry: true)),
             ], access: [(29.4, "gold"), (29.6, "gold"), (31, nil)], isUnexplained: true),
         Case(
-            name: "a transaction that Apple signed after the end that a status told goes on",
+            name: "S2 a transaction that Apple signed after the end that a status told goes on",
             events: [
                 start,
                 event(
@@ -176,7 +176,7 @@ extension AccessScheduleTests {
                 event("TRANSACTION", 8, nil, bought("1", "gold", 0, 30, signed: 8)),
             ], access: [(4, "gold"), (9, "gold"), (29.9, "gold"), (30, nil)]),
         Case(
-            name: "a renewal within a known period: an upgrade between them is unknown, and ended that period",
+            name: "A2 a renewal within a known period: an upgrade between them is unknown, and ended that period",
             events: [
                 start, event("TRANSACTION", 12, nil, bought("3", "platinum", 17, 24, signed: 17, reason: "RENEWAL")),
             ], access: [(16.9, "gold"), (17, "platinum"), (23.9, "platinum"), (24, nil), (29, nil)]),
@@ -228,7 +228,7 @@ extension AccessScheduleTests {
                 event("TRANSACTION", 12, nil, bought("2", "platinum", 5, 35, signed: 12)),
             ], access: [(4, "gold"), (6, "platinum"), (20, "platinum"), (34, "platinum"), (35, nil)]),
         Case(
-            name: "the buyer who shares it got a refund of an old period: the running one stays",
+            name: "A11 the buyer who shares it got a refund of an old period: the running one stays",
             events: [
                 start,
                 renewed(30, "2", "gold", 30, 60),
@@ -331,20 +331,22 @@ extension AccessScheduleTests {
                     "SUBSCRIBED/INITIAL_BUY", 0, 1, bought("1", "gold", 0, 30), renewal("gold", 30.000_005, signed: 0))
             ], access: [(29.9, "gold"), (30.000_003, nil)]),
         Case(
-            name: "status 5 ends a one-time purchase whose transaction has no revocation date",
+            name: "S1 status 5 ends a one-time purchase whose transaction has no revocation date",
             events: [
                 event("ONE_TIME_CHARGE", 0, nil, Sample.purchase(.nonConsumable, "life")),
                 event("REVOKE", 5, 5, Sample.purchase(.nonConsumable, "life")),
             ], access: [(4, "life"), (5, nil), (400, nil)]),
         Case(
-            name: "one-time purchases of one id follow each other, and status 5 ends that of its transaction alone",
+            name:
+                "A10, S1 one-time purchases of one id follow each other, and status 5 ends that of its transaction alone",
             events: [
                 event("ONE_TIME_CHARGE", 0, nil, season("1", 0, 30)),
                 event("ONE_TIME_CHARGE", 20, nil, season("2", 20, 50)),
                 event("REVOKE", 25, 5, season("1", 0, 30)),
             ], access: [(24, "season"), (26, "season"), (49, "season"), (50, nil)]),
         Case(
-            name: "sandbox: a renewal that begins seconds before the end of a period renews an unknown upgrade of it",
+            name:
+                "A3 sandbox: a renewal that begins seconds before the end of a period renews an unknown upgrade of it",
             events: [
                 event("SUBSCRIBED/INITIAL_BUY", 0, 1, bought("1", "gold", 0, 0.0208), environment: .sandbox),
                 event(
@@ -392,7 +394,7 @@ extension AccessScheduleTests {
                 event("RENEWAL_INFO", 32, nil, nil, renewal("gold", 30, signed: 32, grace: 46)),
             ], access: [(29, "gold"), (31, "gold"), (45.9, "gold"), (46, nil)]),
         Case(
-            name: "a renewal that was charged early is prolonged, told by the renewal info alone",
+            name: "S4 a renewal that was charged early is prolonged, told by the renewal info alone",
             events: [
                 start,
                 renewed(29.5, "2", "gold", 30, 60),
@@ -431,7 +433,7 @@ extension AccessScheduleTests {
                 event("TRANSACTION", 50, nil, bought("2", "silver", 50, 80)),
             ], access: [(29, "gold"), (45.9, "gold"), (46, nil), (51, "silver"), (80, nil)]),
         Case(
-            name: "grace after an addition of seats, whose first transaction is refunded, as only the app told",
+            name: "G3 grace after an addition of seats, whose first transaction is refunded, as only the app told",
             events: [
                 start,
                 seatsAdded(8, "2", "gold", to: 30),
@@ -497,7 +499,7 @@ extension AccessScheduleTests {
                     bought("2", "gold", 30, 60, signed: 36, reason: "RENEWAL", isUpgraded: true)),
             ], access: [(29, "gold"), (35, "gold"), (37, nil), (45, nil)]),
         Case(
-            name: "a renewal info that Apple signed after billing retry began opens a grace period",
+            name: "O1 a renewal info that Apple signed after billing retry began opens a grace period",
             events: [
                 start,
                 event(

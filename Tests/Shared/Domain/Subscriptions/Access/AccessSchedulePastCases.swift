@@ -210,7 +210,7 @@ extension AccessScheduleTests {
             events: [event("CONSUMPTION_REQUEST", 40, 1, bought("1", "gold", 0, 30, signed: 40))],
             access: [(29, "gold"), (41, nil)], isUnexplained: true),
         Case(
-            name: "status 1 about an old transaction, and a renewal date that is over, asks Apple",
+            name: "S7 status 1 about an old transaction, and a renewal date that is over, asks Apple",
             events: [
                 start,
                 event(

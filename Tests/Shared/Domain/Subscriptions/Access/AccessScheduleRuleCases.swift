@@ -15,6 +15,18 @@ extension AccessScheduleTests {
 
     static let ofRules: [Case] = [
         Case(
+            name: "A1 a refund ends a one-time purchase",
+            events: [
+                event("ONE_TIME_CHARGE", 0, nil, Sample.purchase(.nonConsumable, "life")),
+                event(
+                    "REFUND", 5, nil,
+                    {
+                        var refunded = Sample.purchase(.nonConsumable, "life", revoked: 5)
+                        refunded.signedDate = Sample.day(5)
+                        return refunded
+                    }()),
+            ], access: [(4, "life"), (5, nil)]),
+        Case(
             name: "S6 a refund since the status, of the period before the renewal date's, gives nothing by status",
             events: [
                 start, renewedEarly,

@@ -172,7 +172,7 @@ import Testing
                     renewal("gold", 0.02, signed: 0.017, grace: 0.03, retry: false), environment: .sandbox),
             ], access: [(0.019, "gold"), (0.02, "gold"), (0.029, "gold"), (0.03, nil)]),
         Case(
-            name: "L10 an upgrade in the last day, refunded: the old product ended with the upgrade",
+            name: "A4, L10 an upgrade in the last day, refunded: the old product ended with the upgrade",
             events: [
                 start,
                 event(
