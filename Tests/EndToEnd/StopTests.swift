@@ -56,6 +56,17 @@ extension EndToEnd {
             #expect(try place.leftovers() == [])
         }
 
+        @Test func `storekeeper dev goes on when its Postgres restarts`() async throws {
+            let place = try Place()
+            let dev = try await place.start(["dev", "--count", "300", "--rate", "50"])
+            try await place.waits(for: "stored [1-9]", in: dev.log)
+            // The server ends all of its sessions and recovers when a process that it started is killed.
+            let server = Descendants.of(dev.identifier).filter { Descendants.name(of: $0) == "postgres" }.sorted()
+            kill(try #require(server.dropFirst().first), SIGKILL)
+            #expect(await dev.ending() == .exit(0), "\(dev.logTail(lines: 60))")
+            #expect(dev.logTail(lines: 10_000).contains("Postgres does not answer; the run goes on when it does"))
+        }
+
         @Test func `storekeeper dev reports a process that dies with the end of its log, and keeps the logs`()
             async throws
         {
