@@ -125,13 +125,13 @@ extension FigureReportStore {
                 from taxed
                 group by 1, 2, 3, 4, 5, 6, 7, 8
             )
-            select span, figure.kind, 0::bigint as step, \(cellNames), sum(figure.amount)::bigint as amount,
-                0::bigint as revenuecat_amount, 0::bigint as purchases, sum(figure.count)::bigint as count
+            select span, figure.kind, 0::bigint as step, \(cellNames), figure.amount::bigint as amount,
+                0::bigint as revenuecat_amount, 0::bigint as purchases, figure.count::bigint as count
             from summed
             cross join lateral (
                 values (kind, amount, count), ('tax', tax, 0), ('commission', commission, 0), ('withoutTaxShare', untaxed, 0)
             ) as figure (kind, amount, count)
-            group by span, figure.kind, \(cellNames)
+            where figure.amount <> 0 or figure.count <> 0
             limit $9::bigint
             """)
 
