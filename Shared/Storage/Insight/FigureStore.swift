@@ -26,7 +26,7 @@ package struct FigureStore: Sendable {
     ///   - limit: of purchases of either.
     ///   - size: purchases of a batch.
     /// - Returns: whether this process may have more to do; false also where another one has written meanwhile, which does the rest.
-    package func update(limit: Int = 5_000, batches size: Int = 500, at now: Date) async throws -> Bool {
+    package func update(limit: Int = 5_000, batches size: Int = 2_000, at now: Date) async throws -> Bool {
         let now = try now.atPostgresPrecision()
         let found = try await connection.pipeline([
             Command(Self.turn), Command(Self.changed, Int64(limit)), Command(Self.due, now, Int64(limit)),
