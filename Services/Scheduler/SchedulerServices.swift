@@ -90,7 +90,7 @@ struct SchedulerServices {
         let clocks = ClockCheck(connection: leasing, now: context.clock.unmoved)
         let strict = ClockCheck(
             connection: leasing, now: context.clock.unmoved, apple: { [apple] in apple.time.difference(from: $0) })
-        func jobInParts(
+        func batchJob(
             _ name: String, every interval: Duration, byEach: Bool = false, deletes: Bool = false,
             _ turn: @escaping @Sendable () async throws -> LeasedJob.Result
         ) -> LeasedJob {
@@ -102,7 +102,7 @@ struct SchedulerServices {
             _ name: String, every interval: Duration, byEach: Bool = false, deletes: Bool = false,
             _ turn: @escaping @Sendable () async throws -> Void
         ) -> LeasedJob {
-            jobInParts(name, every: interval, byEach: byEach, deletes: deletes) {
+            batchJob(name, every: interval, byEach: byEach, deletes: deletes) {
                 try await turn()
                 return .complete
             }
@@ -146,7 +146,7 @@ struct SchedulerServices {
                     logger: context.logger
                 ).turn()
             },
-            jobInParts(
+            batchJob(
                 "figures", every: .seconds(10),
                 FigureJob(store: FigureStore(connect(), reading: connect()), now: context.clock.now).turn),
             // A connection of its own: a check reads every paid period.

@@ -11,8 +11,8 @@ struct Policy: Subcommand {
         commandName: "policy", abstract: "Show or set the policy for shared Apple accounts.",
         discussion: """
             Stored in the database, then applied to all purchases of the app in portions, with progress; after an \
-            interruption state-updater applies the rest. Restores that were decided before stay as they are. With --dry-run \
-            nothing is set: it counts the purchases and app transactions that would change their entitled account. A further account's upload does not \
+            interruption state-updater applies the rest. Restores that were decided before stay as they are. --dry-run \
+            sets nothing, and counts the purchases and app transactions whose entitled account would change. A further account's upload does not \
             claim an Apple account that as many as --most-accounts claim with evidence as strong; claims that are stored stay. Without \
             --most-accounts the number stays as it is.
 

@@ -77,7 +77,7 @@ struct Status: Subcommand {
         func show(_ lines: [String]) { StatusText.coloured(lines, in: context.style).forEach(context.print) }
         let now = context.now()
         show([StatusText.title(at: now)])
-        let report = await reader.report(at: now) { part, report in show(StatusText(report: report).lines(of: part)) }
+        let report = await reader.report(at: now) { name, report in show(StatusText(report: report).lines(of: name)) }
         let text = StatusText(report: report)
         show(text.advice + ["", text.verdict])
         return report

@@ -19,12 +19,12 @@ struct StatusText: Sendable {
     }
 
     /// The verdict, the sections and what to do.
-    var lines: [String] { [verdict] + PipelineStatus.Part.allCases.flatMap(lines) + advice }
+    var lines: [String] { [verdict] + PipelineStatus.ScreenSection.allCases.flatMap(lines) + advice }
 
     /// A section, below its question where it is the first answer to it.
-    func lines(of part: PipelineStatus.Part) -> [String] {
+    func lines(of name: PipelineStatus.ScreenSection) -> [String] {
         let lines =
-            switch part {
+            switch name {
             case .receivers:
                 ["", "Is Apple being answered?"] + section("receivers of the last hour", report.receivers, receivers)
             case .brokers: section("Kafka brokers", report.brokers, brokers)

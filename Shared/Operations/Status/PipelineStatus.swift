@@ -186,7 +186,7 @@ package struct PipelineStatus: Sendable, Encodable {
     }
 
     /// A section of the screen, in the order of an operator's questions.
-    package enum Part: Sendable, CaseIterable {
+    package enum ScreenSection: Sendable, CaseIterable {
         case receivers, brokers, stages, ledger, unpublished, blocked, recovery, rejected
     }
 

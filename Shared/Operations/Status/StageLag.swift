@@ -92,7 +92,7 @@ package struct StageLag: Sendable {
         if !lost.isEmpty, lost.count < brokers.count {
             cluster.configuration.bootstrapServers = brokers.filter(\.isReachable).map { "\($0.host):\($0.port)" }
                 .joined(separator: ",")
-            // A group whose coordinator is lost, too, is told of before the time for all of them is over.
+            // Leaves time to report a group whose coordinator is lost, too, before the deadline of all stages.
             cluster.patience = min(Self.patience, max(.zero, deadline - .now) / 2)
         }
         return cluster

@@ -26,9 +26,9 @@ package struct StatusReader: Sendable {
         self.limit = limit
     }
 
-    /// - Parameter known: told of each part once it and those before it are in the report.
+    /// - Parameter known: told of each section once it and those before it are in the report.
     package func report(
-        at now: Date, known: (PipelineStatus.Part, PipelineStatus) -> Void = { _, _ in }
+        at now: Date, known: (PipelineStatus.ScreenSection, PipelineStatus) -> Void = { _, _ in }
     ) async -> PipelineStatus {
         async let lags = Section(within: limit) { [kafka, database, limit] in
             let connection = PostgresConnection(database, logger: .silent)
@@ -67,8 +67,8 @@ package struct StatusReader: Sendable {
             at: now, stages: .unreadable(unread), ledger: .unreadable(unread), rejected: .unreadable(unread),
             receivers: .unreadable(unread), recovery: .unreadable(unread))
         report.isYoung = await isYoung.value ?? false
-        for part in PipelineStatus.Part.allCases {
-            switch part {
+        for section in PipelineStatus.ScreenSection.allCases {
+            switch section {
             case .receivers: report.receivers = await receivers
             case .brokers: report.brokers = await brokers
             case .stages: report.stages = await lags.map(\.stages)
@@ -78,7 +78,7 @@ package struct StatusReader: Sendable {
             case .recovery: report.recovery = await recovery
             case .rejected: report.rejected = await rejected
             }
-            known(part, report)
+            known(section, report)
         }
         report.feedBlocker = await feedBlocker.value ?? nil
         report.version1 = await version1.value ?? []
