@@ -28,7 +28,7 @@ struct AttentionTests {
         #expect(Self.report() == [])
     }
 
-    @Test func `Attention reports what could not be looked at, and where the database is away only that`() {
+    @Test func `Attention reports what could not be looked at, and where the database is away that and Kafka's`() {
         let unread = ["webhooks": "no answer within 2 s", "event feed": "no answer within 2 s"]
         #expect(
             Self.report { $0.unread = unread } == [
@@ -36,11 +36,15 @@ struct AttentionTests {
                 "the webhooks could not be looked at: no answer within 2 s",
             ])
         let away = Self.report {
-            $0.unread = unread
+            $0.unread = unread.merging(["lag of verifier": "no coordinator"]) { $1 }
             ($0.ledger, $0.rejected, $0.receivers) = (.unreadable("x"), .unreadable("x"), .unreadable("x"))
             ($0.recovery, $0.unpublished, $0.blocked) = (.unreadable("x"), .unreadable("x"), .unreadable("x"))
         }
-        #expect(away == ["the database is unavailable; check that Postgres runs and answers (disk, connections)"])
+        #expect(
+            away == [
+                "the database is unavailable; check that Postgres runs and answers (disk, connections)",
+                "the lag of verifier could not be looked at: no coordinator",
+            ])
     }
 
     @Test func `Attention reports endpoints of webhooks that are disabled, fail or are late, and what to do`() {
