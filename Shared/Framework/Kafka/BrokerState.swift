@@ -10,6 +10,9 @@ public struct BrokerState: Sendable, Hashable {
     public var port: Int32
     /// Whether it accepts a connection.
     public var isReachable: Bool
+
+    /// Host and port, with brackets around an IPv6 address, as `bootstrap.servers` has them.
+    public var address: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
 extension KafkaAdmin {

@@ -90,8 +90,8 @@ package struct StageLag: Sendable {
         var cluster = Cluster(
             configuration: configuration, topics: topics, lost: Set(lost + [-1]), patience: Self.patience)
         if !lost.isEmpty, lost.count < brokers.count {
-            cluster.configuration.bootstrapServers = brokers.filter(\.isReachable).map { "\($0.host):\($0.port)" }
-                .joined(separator: ",")
+            cluster.configuration.bootstrapServers = brokers.filter(\.isReachable).map(\.address).joined(
+                separator: ",")
             // Leaves time to report a group whose coordinator is lost, too, before the deadline of all stages.
             cluster.patience = min(Self.patience, max(.zero, deadline - .now) / 2)
         }

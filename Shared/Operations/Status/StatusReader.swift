@@ -43,7 +43,7 @@ package struct StatusReader: Sendable {
         async let brokers = Section(within: limit) { [kafka, limit] in
             try await KafkaAdmin(kafka, patience: min(limit, .seconds(5)), logger: .silent).brokers(within: limit / 2)
                 .map {
-                    PipelineStatus.Broker(id: $0.id, address: "\($0.host):\($0.port)", isReachable: $0.isReachable)
+                    PipelineStatus.Broker(id: $0.id, address: $0.address, isReachable: $0.isReachable)
                 }
         }
         // Each has a connection of its own, so that one that waits for a lock delays no other.

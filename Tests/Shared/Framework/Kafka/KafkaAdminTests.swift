@@ -31,6 +31,11 @@ import Testing
         #expect(error.message.contains("create topics"))
     }
 
+    @Test(arguments: [("kafka-1", "kafka-1:9092"), ("10.0.0.1", "10.0.0.1:9092"), ("fd00::1", "[fd00::1]:9092")])
+    func `BrokerState has an address that clients can begin with`(host: String, address: String) {
+        #expect(BrokerState(id: 1, host: host, port: 9092, isReachable: true).address == address)
+    }
+
     @Test func `KafkaAdmin rejects an impossible specification before the broker sees it`() async throws {
         let cluster = try Cluster()
         let admin = try KafkaAdmin(cluster.configuration, logger: quiet)
