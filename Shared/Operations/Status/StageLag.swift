@@ -110,7 +110,11 @@ package struct StageLag: Sendable {
             !asked.contains($0)
         }
         // A service that a deployment may do without has no lag before it first ran.
-        guard !reader.service.isOptional || lags.contains(where: { $0.committed != nil }) else { return nil }
+        if reader.service.isOptional, lags.allSatisfy({ $0.committed == nil }) {
+            guard !unread.isEmpty else { return nil }
+            throw OperationError(
+                "whether it has run is unknown, as leaders of partitions of \(reader.topic) do not answer here")
+        }
         let (oldest, ends) = try await oldest(lags.filter { $0.records > 0 }, in: cluster)
         let behind = oldest.map { max(0, now.timeIntervalSince($0)) }
         var isStalled = false
