@@ -9,15 +9,32 @@ final class StatusWatch: Service {
     /// What a page shows.
     struct View: Sendable {
         var report: PipelineStatus?
-        /// Of each stage the latest lags in seconds, the oldest first.
-        var lags: [String: [Double]]
-        /// When those lags were read, the oldest first.
+        /// Of each stage a lag in seconds for each of the looks; nil where the stage could not be read.
+        var lags: [String: [Double?]]
+        /// When the lags were read, the oldest first.
         var looks: [Date] = []
         /// Of each stage the records per second between the last two looks; none where one of them failed.
         var rates: [String: Double] = [:]
-    }
 
-    private static let history = 60
+        private static let history = 60
+
+        /// The lags that could be read, the oldest first.
+        func knownLags(of stage: String) -> [Double] { (lags[stage] ?? []).compactMap(\.self) }
+
+        /// Makes a report the last one.
+        mutating func add(_ report: PipelineStatus) {
+            rates = self.report.map { StatusWatch.rates(from: $0, to: report) } ?? [:]
+            self.report = report
+            guard let stages = report.stages.value else { return }
+            let read = Dictionary(
+                stages.map { ($0.name, $0.behindSeconds ?? 0) }, uniquingKeysWith: { first, _ in first })
+            for name in Set(lags.keys).union(read.keys) {
+                let earlier = lags[name] ?? Array(repeating: nil, count: looks.count)
+                lags[name] = (earlier + [read[name]]).suffix(Self.history)
+            }
+            looks = (looks + [report.at]).suffix(Self.history)
+        }
+    }
 
     private let view = Mutex(View(report: nil, lags: [:]))
     private let reader: StatusReader
@@ -62,14 +79,6 @@ final class StatusWatch: Service {
         let report = await reader.report(at: clock.now())
         // Before a backlog the clients of a report leave tens of megabytes of freed memory behind.
         giveMemoryBack()
-        view.withLock { view in
-            view.rates = view.report.map { Self.rates(from: $0, to: report) } ?? [:]
-            view.report = report
-            if report.stages.value != nil { view.looks = (view.looks + [report.at]).suffix(Self.history) }
-            for stage in report.stages.value ?? [] {
-                let lag = stage.behindSeconds ?? 0
-                view.lags[stage.name] = Array(((view.lags[stage.name] ?? []) + [lag]).suffix(Self.history))
-            }
-        }
+        view.withLock { $0.add(report) }
     }
 }

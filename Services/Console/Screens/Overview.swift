@@ -95,7 +95,7 @@ struct OverviewScreen: Sendable {
                     Stage(
                         name: stage.name, waiting: Figures.grouped(stage.waiting),
                         lag: stage.behindSeconds.map { TimeSpan.age($0) } ?? "0 s",
-                        sparkline: Sparkline(view.lags[stage.name] ?? [], "Lag of \(stage.name) in seconds"))
+                        sparkline: Sparkline(view.knownLags(of: stage.name), "Lag of \(stage.name) in seconds"))
                 },
                 stagesProblem: view.report?.stages.problem,
                 charts: [ChartTable("Notifications per minute in the last hour", minutes: minutes, until: now)]

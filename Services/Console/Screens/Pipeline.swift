@@ -69,7 +69,7 @@ struct PipelineScreen: Sendable {
                     lag: stage.behindSeconds.map { TimeSpan.age($0) } ?? "0 s"), note: nil,
                 trouble: attention.first { $0.hasPrefix("\(stage.name) ") && !$0.hasPrefix("\(stage.name) (") },
                 fault: faults[stage.name] ?? faults[Self.service(of: stage.name)],
-                sparkline: Sparkline(view.lags[stage.name] ?? [], "Lag of \(stage.name) in seconds"))
+                sparkline: Sparkline(view.knownLags(of: stage.name), "Lag of \(stage.name) in seconds"))
         }
         let receivers = report?.receivers.value ?? []
         let silent = attention.first { $0.hasPrefix("receiver ") || $0.hasPrefix("no receiver ") }

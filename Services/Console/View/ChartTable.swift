@@ -17,16 +17,10 @@ struct ChartTable: Sendable {
     init?(lags view: StatusWatch.View, now: Date) {
         guard !view.looks.isEmpty else { return nil }
         let stages = (view.report?.stages.value ?? []).map(\.name)
-        let count = view.looks.count
         caption = "Lag of the stages in seconds"
         heads = ["Looked"] + stages
         lines = view.looks.enumerated().reversed().map { index, look in
-            let values = stages.map { stage -> String in
-                let lags = view.lags[stage] ?? []
-                // A stage that is new has fewer.
-                let place = index - (count - lags.count)
-                return lags.indices.contains(place) ? "\(Int(lags[place].rounded()))" : ""
-            }
+            let values = stages.map { view.lags[$0]?[index].map { "\(Int($0.rounded()))" } ?? "" }
             return Line(name: Moment(look, now: now).text, values: values)
         }
     }

@@ -136,16 +136,25 @@ import Testing
 
     @Test func `ChartTable has a row for every look, the latest first, with the lag of every stage`() throws {
         let now = RunningConsole.now
-        let report = PipelineStatus(
-            at: now,
-            stages: .read([.init(name: "verifier", topic: "t", waiting: 0), .init(name: "new", topic: "t", waiting: 0)]
-            ),
-            ledger: .unreadable(""), rejected: .unreadable(""), receivers: .unreadable(""), recovery: .unreadable(""))
-        let looks = [now.addingTimeInterval(-10), now]
-        let view = StatusWatch.View(report: report, lags: ["verifier": [7, 2], "new": [5]], looks: looks)
+        var view = StatusWatch.View(report: nil, lags: [:])
+        func look(_ seconds: Double, _ lags: [(String, Double)]) {
+            view.add(
+                PipelineStatus(
+                    at: now.addingTimeInterval(seconds),
+                    stages: .read(lags.map { .init(name: $0.0, topic: "t", waiting: 0, behindSeconds: $0.1) }),
+                    ledger: .unreadable(""), rejected: .unreadable(""), receivers: .unreadable(""),
+                    recovery: .unreadable("")))
+        }
+        look(-20, [("verifier", 7)])
+        // The verifier's brokers do not answer.
+        look(-10, [("new", 4)])
+        look(0, [("verifier", 2), ("new", 5)])
         let table = try #require(ChartTable(lags: view, now: now))
         #expect(table.heads == ["Looked", "verifier", "new"])
-        #expect(table.lines.map(\.values) == [["2", "5"], ["7", ""]])
+        #expect(table.lines.map(\.values) == [["2", "5"], ["", "4"], ["7", ""]])
+        for seconds in 1...60 { look(Double(seconds), [("verifier", Double(seconds)), ("new", 0)]) }
+        let full = try #require(ChartTable(lags: view, now: now))
+        #expect(full.lines.count == 60 && full.lines.last?.values == ["1", "0"])
         #expect(ChartTable(lags: StatusWatch.View(report: nil, lags: [:]), now: now) == nil)
         let minutes = ChartTable("Notifications", minutes: [4, 9], until: now)
         #expect(minutes.lines.map(\.values) == [["9"], ["4"]])
