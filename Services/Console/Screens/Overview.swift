@@ -22,8 +22,7 @@ struct OverviewScreen: Sendable {
 
     struct Stage: Sendable {
         let name: String
-        let waiting: String
-        let lag: String
+        let queue: PipelineScreen.Queue
         let sparkline: Sparkline?
     }
 
@@ -93,8 +92,7 @@ struct OverviewScreen: Sendable {
                 items: items, looked: view.report.map { Moment($0.at, now: now) }, figures: figures,
                 stages: (view.report?.stages.value ?? []).map { stage in
                     Stage(
-                        name: stage.name, waiting: Figures.grouped(stage.waiting),
-                        lag: stage.behindSeconds.map { TimeSpan.age($0) } ?? "0 s",
+                        name: stage.name, queue: PipelineScreen.Queue(stage),
                         sparkline: Sparkline(view.knownLags(of: stage.name), "Lag of \(stage.name) in seconds"))
                 },
                 stagesProblem: view.report?.stages.problem,

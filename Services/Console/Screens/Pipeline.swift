@@ -21,6 +21,13 @@ struct PipelineScreen: Sendable {
     struct Queue: Sendable {
         let waiting: String
         let lag: String
+
+        /// What partitions hold that could not be read comes on top.
+        init(_ stage: PipelineStatus.Stage) {
+            let bound = stage.unreadPartitions.isEmpty ? "" : "at least "
+            waiting = bound + Figures.grouped(stage.waiting)
+            lag = bound + (stage.behindSeconds.map { TimeSpan.age($0) } ?? "0 s")
+        }
     }
 
     /// The last error of a stage within a day: what it rejected, or why its work for an app fails.
@@ -64,9 +71,7 @@ struct PipelineScreen: Sendable {
             Stage(
                 name: stage.name, does: ServiceKind(rawValue: Self.service(of: stage.name))?.purpose ?? "",
                 rate: view.rates[stage.name].map(Self.rate),
-                queue: Queue(
-                    waiting: Figures.grouped(stage.waiting),
-                    lag: stage.behindSeconds.map { TimeSpan.age($0) } ?? "0 s"), note: nil,
+                queue: Queue(stage), note: nil,
                 trouble: attention.first { $0.hasPrefix("\(stage.name) ") && !$0.hasPrefix("\(stage.name) (") },
                 fault: faults[stage.name] ?? faults[Self.service(of: stage.name)],
                 sparkline: Sparkline(view.knownLags(of: stage.name), "Lag of \(stage.name) in seconds"))

@@ -161,6 +161,15 @@ import Testing
         #expect(minutes.lines.map(\.name) == ["2025-12-06 05:46 UTC", "2025-12-06 05:45 UTC"])
     }
 
+    @Test func `Console says that at least so much waits where partitions could not be read`() {
+        var stage = PipelineStatus.Stage(name: "verifier", topic: "t", waiting: 1200, behindSeconds: 30)
+        let whole = PipelineScreen.Queue(stage)
+        #expect(whole.waiting == "1,200" && whole.lag == "30 s")
+        stage.unreadPartitions = [3]
+        let known = PipelineScreen.Queue(stage)
+        #expect(known.waiting == "at least 1,200" && known.lag == "at least 30 s")
+    }
+
     @Test func `StatusWatch computes the rate of a stage from what it committed between two looks`() {
         func report(_ seconds: Double, _ settled: Int64?) -> PipelineStatus {
             PipelineStatus(
