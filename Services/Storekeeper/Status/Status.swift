@@ -56,8 +56,8 @@ struct Status: Subcommand {
                 while true {
                     let report = await reader.report(at: context.now())
                     if screen.isTerminal, !output.json {
-                        let lines = StatusText(report: report).lines.map { String($0.prefix(screen.width)) }
-                        screen.draw(StatusText.coloured(lines, in: context.style))
+                        let lines = StatusText(report: report).lines
+                        screen.draw(StatusText.coloured(lines, in: context.style, cutTo: screen.width))
                     } else {
                         try show(report, in: context)
                     }

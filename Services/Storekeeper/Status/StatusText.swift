@@ -125,15 +125,17 @@ struct StatusText: Sendable {
 
 extension StatusText {
     /// The lines with their meaning as colours: the verdict, what is wrong, the questions.
-    static func coloured(_ lines: [String], in style: TerminalStyle) -> [String] {
+    /// - Parameter width: of the terminal, where longer lines are to be cut; their ends still decide the colour.
+    static func coloured(_ lines: [String], in style: TerminalStyle, cutTo width: Int = .max) -> [String] {
         lines.map { line in
+            let shown = String(line.prefix(width))
             if line.hasPrefix("Storekeeper at ") {
-                if line.hasSuffix(": healthy") { return style.text(line, .good) }
-                return style.text(line, line.hasSuffix("problem") || line.hasSuffix("problems") ? .bad : .heading)
+                if line.hasSuffix(": healthy") { return style.text(shown, .good) }
+                return style.text(shown, line.hasSuffix("problem") || line.hasSuffix("problems") ? .bad : .heading)
             }
-            if line.hasPrefix("! ") || line.hasPrefix("  unavailable: ") { return style.text(line, .bad) }
-            if line.hasPrefix("- ") { return style.text(line, .warning) }
-            return line.hasSuffix("?") ? style.text(line, .heading) : line
+            if line.hasPrefix("! ") || line.hasPrefix("  unavailable: ") { return style.text(shown, .bad) }
+            if line.hasPrefix("- ") { return style.text(shown, .warning) }
+            return line.hasSuffix("?") ? style.text(shown, .heading) : shown
         }
     }
 }

@@ -39,6 +39,15 @@ import Testing
         #expect(StatusText.coloured(lines, in: .none) == lines)
     }
 
+    @Test func `Status keeps the colour of a line whose end a narrow terminal cuts`() {
+        let terminal = TerminalStyle(environment: [:], columns: 18)
+        let lines = ["Storekeeper at noon: 1 problem", "Is anything missing?", "  what is longer than that"]
+        #expect(
+            StatusText.coloured(lines, in: terminal, cutTo: 18) == [
+                "\u{1B}[31mStorekeeper at noo\u{1B}[0m", "\u{1B}[1mIs anything missin\u{1B}[0m", "  what is longer t",
+            ])
+    }
+
     @Test(arguments: [
         (["statsu"], "storekeeper status"), (["dead-letters", "lits"], "storekeeper dead-letters list"),
         (["--verbose"], nil), (["status"], nil), (["xylophone"], nil), (["help", "events"], nil),
