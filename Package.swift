@@ -270,7 +270,7 @@ let tests: [Target] = [
         [
             "Contracts", "Kafka", "Pipeline", "Records", "Development", "Bootstrap", "Chassis", "Postgres", "Storage",
             "AppStore", "ServerAPI", "Signatures", "TestSupport",
-            logging, lifecycle,
+            logging, metrics, lifecycle,
         ]),
     tests(
         "InterpretationTests", "Shared/Domain/Interpretation",

@@ -83,6 +83,9 @@ package struct SchemaReadiness: Service {
             if let difference = apple?.difference(from: clock.unmoved()) {
                 Metric.appleClockDifference.gauge().record(difference)
                 tell(difference, of: "Apple's")
+            } else if apple != nil {
+                // An alert would keep what is known no more.
+                Metric.appleClockDifference.gauge().destroy()
             }
             await connection.close()
             try? await Task.sleep(for: .seconds(60))

@@ -13,7 +13,7 @@ public final class AppleTime: Sendable {
     }
 
     /// Seconds for which an answer counts. A machine that was paused carries time on too slowly.
-    private static let age: TimeInterval = 86_400
+    private static let age: TimeInterval = 3600
 
     private let last = Mutex<Answer?>(nil)
     private let elapsed: @Sendable () -> Duration
@@ -33,7 +33,7 @@ public final class AppleTime: Sendable {
         last.withLock { $0 = Answer(moments: moments, at: elapsed()) }
     }
 
-    /// Seconds by which Apple's time is at least ahead of a calendar's; negative where it is behind. Nil without an answer of the last day.
+    /// Seconds by which Apple's time is at least ahead of a calendar's; negative where it is behind. Nil without an answer of the last hour.
     ///
     /// - Parameter now: What the calendar shows.
     public func difference(from now: Date) -> TimeInterval? {

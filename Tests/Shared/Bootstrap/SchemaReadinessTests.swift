@@ -1,7 +1,9 @@
 import Bootstrap
+import CoreMetrics
 import Foundation
 import Logging
 import Postgres
+import ServerAPI
 import Storage
 import TestSupport
 import Testing
@@ -19,14 +21,14 @@ import Testing
 
     /// Runs it with a database until `body` ends; hands over what `/readyz` answers from.
     private static func running(
-        _ url: String, logger: Logger = logger, _ body: (Health) async throws -> Void
+        _ url: String, apple: AppleTime? = nil, logger: Logger = logger, _ body: (Health) async throws -> Void
     ) async throws {
         let context = ServiceContext(
             settings: try Settings(Configuration(), environment: ["DATABASE_URL": url]), logger: logger,
             health: Health(instant: { .now }), tracer: Tracer(isOn: false, random: { 7 }),
             clock: ProcessClock(now: { Date(timeIntervalSince1970: 0) }, instant: { .now }), instance: "test",
             environment: [:])
-        try await whileRunning([SchemaReadiness(context, service: "test")], logger: logger) {
+        try await whileRunning([SchemaReadiness(context, service: "test", apple: apple)], logger: logger) {
             try await body(context.health)
         }
     }
@@ -82,6 +84,21 @@ import Testing
             }
             let warnings = lines.all.filter { $0.hasPrefix("warning") }
             #expect(warnings.count == 1 && warnings[0].contains("ahead of this machine's"))
+        }
+    }
+
+    @Test func `SchemaReadiness ends the series of Apple's clock where no answer tells it any more`() async throws {
+        try await TestDatabase.use { database async throws in
+            let elapsed = Mutex(Duration.zero)
+            let apple = AppleTime(elapsed: { elapsed.withLock(\.self) })
+            apple.answered(Date(timeIntervalSince1970: 0), after: .zero)
+            let registry = MetricRegistry(metrics: Metric.all)
+            func isExposed() -> Bool { registry.exposition().contains(Metric.appleClockDifference.name) }
+            try await withMetricsFactory(registry) {
+                try await Self.running(database.url, apple: apple) { _ in try await Self.wait(until: isExposed()) }
+                elapsed.withLock { $0 = .seconds(3600) }
+                try await Self.running(database.url, apple: apple) { _ in try await Self.wait(until: !isExposed()) }
+            }
         }
     }
 
