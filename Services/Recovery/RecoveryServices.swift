@@ -44,8 +44,7 @@ struct RecoveryServices {
         return RetentionJob(
             attempts: SendAttemptStore(database), answers: RecoveryAnswerStore(database),
             rejected: RejectedStore(database), items: RecoveryItemStore(database), leases: LeaseStore(database),
-            clocks: ClockCheck(
-                connection: database, now: context.clock.unmoved, apple: { apple?.difference(from: $0) }),
+            clocks: ClockCheck(connection: database, now: context.clock.unmoved, comparingWith: apple),
             ages: RetentionJob.Ages(
                 attempts: context.settings.attemptsAge, answers: context.settings.answersAge,
                 deadLetters: context.settings.deadLettersAge),

@@ -38,7 +38,9 @@ struct RetentionJob: Service {
     /// Until shutdown.
     func run() async throws {
         await RetryLoop(liveness: liveness, clock: clock) { error in
-            logger.warning("Could not delete expired rows; retrying", metadata: ["error": "\(error)"])
+            logger.log(
+                level: error is AppleClockIsAwaited ? .debug : .warning,
+                "Could not delete expired rows; retrying", metadata: ["error": "\(error)"])
         }.run { _ in
             try await turn()
             return Self.interval

@@ -58,6 +58,10 @@ struct LeasedJob: Service {
 
     func run() async throws {
         await RetryLoop(liveness: liveness, clock: clock) { [name, logger] error in
+            guard !(error is AppleClockIsAwaited) else {
+                logger.debug("Job waits", metadata: ["job": "\(name)", "reason": "\(error)"])
+                return
+            }
             Metric.schedulerRetries.counter(name).increment()
             logger.warning("Job failed; retrying", metadata: ["job": "\(name)", "error": "\(error)"])
         }.run { _ in

@@ -88,8 +88,7 @@ struct SchedulerServices {
         let leasing = connect()
         let leases = LeaseStore(leasing)
         let clocks = ClockCheck(connection: leasing, now: context.clock.unmoved)
-        let strict = ClockCheck(
-            connection: leasing, now: context.clock.unmoved, apple: { [apple] in apple.time.difference(from: $0) })
+        let strict = ClockCheck(connection: leasing, now: context.clock.unmoved, comparingWith: apple.time)
         func batchJob(
             _ name: String, every interval: Duration, byEach: Bool = false, deletes: Bool = false,
             _ turn: @escaping @Sendable () async throws -> LeasedJob.Result

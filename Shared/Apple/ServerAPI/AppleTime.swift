@@ -17,9 +17,19 @@ public final class AppleTime: Sendable {
 
     private let last = Mutex<Answer?>(nil)
     private let elapsed: @Sendable () -> Duration
+    private let start: Duration
 
     /// - Parameter elapsed: The clock that never jumps.
-    public init(elapsed: @escaping @Sendable () -> Duration) { self.elapsed = elapsed }
+    public init(elapsed: @escaping @Sendable () -> Duration) {
+        self.elapsed = elapsed
+        start = elapsed()
+    }
+
+    /// Whether the first answer has not come, and is worth waiting for: for an hour, because Apple may not be reachable, or may
+    /// not be asked at all.
+    public var isAwaited: Bool {
+        last.withLock { $0 == nil } && (elapsed() - start) / .seconds(1) < Self.age
+    }
 
     /// An answer has just come.
     ///

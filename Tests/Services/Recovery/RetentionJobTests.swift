@@ -1,9 +1,11 @@
+import Bootstrap
 import Chassis
 import Contracts
 import Foundation
 import Kafka
 import Postgres
 import Records
+import ServerAPI
 import Storage
 import Subscriptions
 import Synchronization
@@ -18,12 +20,14 @@ import Testing
 
     /// - Parameter ahead: seconds by which the machine's clock is ahead of the database's.
     static func retentionJob(
-        _ connection: PostgresConnection, ahead: TimeInterval = 0, now: (@Sendable () -> Date)? = nil
+        _ connection: PostgresConnection, ahead: TimeInterval = 0, apple: AppleTime? = nil,
+        now: (@Sendable () -> Date)? = nil
     ) -> RetentionJob {
         RetentionJob(
             attempts: SendAttemptStore(connection), answers: RecoveryAnswerStore(connection),
             rejected: RejectedStore(connection), items: RecoveryItemStore(connection), leases: LeaseStore(connection),
-            clocks: ClockCheck(connection: connection, now: { Date().addingTimeInterval(ahead) }),
+            clocks: ClockCheck(
+                connection: connection, now: { Date().addingTimeInterval(ahead) }, comparingWith: apple),
             ages: RetentionJob.Ages(
                 attempts: .seconds(10 * 86_400), answers: .seconds(20 * 86_400), deadLetters: .seconds(86_400)),
             newId: { UUID() }, now: now ?? { Self.now.addingTimeInterval(ahead) },
@@ -81,6 +85,34 @@ import Testing
             try await Self.fill(connection, daysAgo: 30)
             try await Self.retentionJob(connection).turn()
             #expect(try await Self.deadLetters(connection).map(\.offset) == [0])
+        }
+    }
+
+    @Test func `RetentionJob deletes nothing after a start before Apple's clock is known, or an hour is over`()
+        async throws
+    {
+        try await TestDatabase.use { database in
+            let connection = TestDatabase.connection(database)
+            try await Self.fill(connection, daysAgo: 30)
+            let elapsed = Mutex(Duration.zero)
+            let time = { AppleTime(elapsed: { elapsed.withLock(\.self) }) }
+            let (heard, silent) = (time(), time())
+            for apple in [heard, silent] {
+                await #expect(throws: AppleClockIsAwaited.self) {
+                    try await Self.retentionJob(connection, apple: apple).turn()
+                }
+            }
+            #expect(try await RejectedStore(connection).newest(10).count == 1)
+            heard.answered(Date(), after: .seconds(60))
+            try await Self.retentionJob(connection, apple: heard).turn()
+            #expect(try await RejectedStore(connection).newest(10).isEmpty)
+            // The lease is held for a day.
+            try await connection.run(unsafeScript: "update lease set held_until = statement_timestamp()")
+            try await Self.fill(connection, daysAgo: 30)
+            elapsed.withLock { $0 = .seconds(3600) }
+            try await Self.retentionJob(connection, apple: silent).turn()
+            #expect(try await RejectedStore(connection).newest(10).isEmpty)
+            await connection.close()
         }
     }
 

@@ -1,3 +1,4 @@
+import CoreMetrics
 import Foundation
 import Logging
 import Postgres
@@ -142,6 +143,28 @@ import Testing
             for await _ in turns.prefix(3) {}
             await group.triggerGracefulShutdown()
             try await running
+        }
+    }
+
+    @Test func `LeasedJob that deletes waits for Apple's clock, which is no failure`() async throws {
+        try await TestDatabase.use { database async throws in
+            let (turns, turned) = AsyncStream<Void>.makeStream()
+            let checks = Mutex(0)
+            let clocks = ClockCheck(
+                connection: TestDatabase.connection(database), now: { Date() },
+                isAppleAwaited: {
+                    checks.withLock { count in
+                        count += 1
+                        return count <= 2
+                    }
+                })
+            let registry = MetricRegistry(metrics: Metric.all)
+            try await withMetricsFactory(registry) {
+                let round = Self.round(database, clocks: clocks) { turned.yield() }
+                _ = try await whileRunning([round]) { await turns.first { _ in true } }
+            }
+            #expect(checks.withLock { $0 } >= 3)
+            #expect(!registry.exposition().contains(Metric.schedulerRetries.name))
         }
     }
 

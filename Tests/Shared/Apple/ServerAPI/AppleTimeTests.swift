@@ -18,6 +18,18 @@ import Testing
         #expect(time.difference(from: Self.date.addingTimeInterval(3600)) == nil)
     }
 
+    @Test func `AppleTime awaits the first answer for an hour, and no other`() {
+        let elapsed = Mutex(Duration.seconds(50))
+        let (silent, heard) = (
+            AppleTime(elapsed: { elapsed.withLock(\.self) }), AppleTime(elapsed: { elapsed.withLock(\.self) })
+        )
+        heard.answered(Self.date, after: .zero)
+        elapsed.withLock { $0 += .seconds(3599) }
+        #expect(silent.isAwaited && !heard.isAwaited)
+        elapsed.withLock { $0 += .seconds(1) }
+        #expect(!silent.isAwaited && !heard.isAwaited)
+    }
+
     @Test func `AppleTime counts neither the way of an answer nor fractions of a second as a difference`() {
         let time = AppleTime(elapsed: { .zero })
         time.answered(Self.date, after: .seconds(20))
