@@ -81,7 +81,7 @@ struct StatusText: Sendable {
             rows: stages.map { stage in
                 let waiting = (stage.unreadPartitions.isEmpty ? "" : "at least ") + stage.waiting.grouped
                 return [stage.name, waiting, stage.behindSeconds.map(Self.age) ?? "-"]
-            }
+            } + report.unreadStages.keys.sorted().map { [$0, "unknown", "-"] }
         ).lines
     }
 

@@ -191,17 +191,19 @@ package struct Attention: Sendable {
             ("receivers", report.receivers.problem), ("recovery", report.recovery.problem),
             ("publishing", report.unpublished.problem), ("locks", report.blocked.problem),
         ].filter { $0.1 != nil }.map(\.0)
+        let lags = report.unreadStages.map { ("lag of \($0.key)", $0.value) }
         var unread = report.unread
         if database.count == 6 {
             sentences.append("the database is unavailable; check that Postgres runs and answers (disk, connections)")
             // The rest is unread for the same reason, except for what Kafka is asked about.
-            unread = unread.filter { $0.key == "topics" || $0.key.hasPrefix("lag of ") }
+            unread = unread.filter { $0.key == "topics" }
         } else if !database.isEmpty {
             sentences.append(
                 "the database is unavailable for some sections (\(database.joined(separator: ", "))), which say why")
         }
         return sentences
-            + unread.sorted { $0.key < $1.key }.map { "the \($0.key) could not be looked at: \($0.value)" }
+            + unread.merging(lags) { $1 }.sorted { $0.key < $1.key }
+            .map { "the \($0.key) could not be looked at: \($0.value)" }
     }
 
     private func receivers(_ report: PipelineStatus) -> [String] {

@@ -192,6 +192,8 @@ package struct PipelineStatus: Sendable, Encodable {
 
     package var at: Date
     package var stages: Section<[Stage]>
+    /// Why the lag of a stage that ``stages`` lacks could not be read, by its name.
+    package var unreadStages: [String: String] = [:]
     package var ledger: Section<Ledger>
     package var rejected: Section<[Rejected]>
     package var receivers: Section<[Receiver]>

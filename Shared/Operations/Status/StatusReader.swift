@@ -71,7 +71,9 @@ package struct StatusReader: Sendable {
             switch section {
             case .receivers: report.receivers = await receivers
             case .brokers: report.brokers = await brokers
-            case .stages: report.stages = await lags.map(\.stages)
+            case .stages:
+                report.stages = await lags.map(\.stages)
+                report.unreadStages = await lags.value?.unread ?? [:]
             case .ledger: report.ledger = await ledger
             case .unpublished: report.unpublished = await unpublished
             case .blocked: report.blocked = await blocked
@@ -96,7 +98,6 @@ package struct StatusReader: Sendable {
             "figures of revenue": await figures.problem, "database's clock": await clockDifference.problem,
             "topics": report.stages.problem == nil ? await topics.problem : nil,
         ].compactMapValues { $0 }
-        for (stage, problem) in await lags.value?.unread ?? [:] { report.unread["lag of \(stage)"] = problem }
         report.attention = Attention().sentences(on: report)
         report.hints = Attention().hints(on: report)
         return report

@@ -36,7 +36,8 @@ struct AttentionTests {
                 "the webhooks could not be looked at: no answer within 2 s",
             ])
         let away = Self.report {
-            $0.unread = unread.merging(["lag of verifier": "no coordinator"]) { $1 }
+            $0.unread = unread
+            $0.unreadStages = ["verifier": "no coordinator"]
             ($0.ledger, $0.rejected, $0.receivers) = (.unreadable("x"), .unreadable("x"), .unreadable("x"))
             ($0.recovery, $0.unpublished, $0.blocked) = (.unreadable("x"), .unreadable("x"), .unreadable("x"))
         }
