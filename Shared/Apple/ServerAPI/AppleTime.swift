@@ -13,7 +13,9 @@ public final class AppleTime: Sendable {
     }
 
     /// Seconds for which an answer counts. A machine that was paused carries time on too slowly.
-    private static let age: TimeInterval = 3600
+    private static let age: TimeInterval = 86_400
+    /// Seconds for which the first answer is awaited.
+    private static let patience: TimeInterval = 3600
 
     private let last = Mutex<Answer?>(nil)
     private let elapsed: @Sendable () -> Duration
@@ -28,7 +30,7 @@ public final class AppleTime: Sendable {
     /// Whether the first answer has not come, and is worth waiting for: for an hour, because Apple may not be reachable, or may
     /// not be asked at all.
     public var isAwaited: Bool {
-        last.withLock { $0 == nil } && (elapsed() - start) / .seconds(1) < Self.age
+        last.withLock { $0 == nil } && (elapsed() - start) / .seconds(1) < Self.patience
     }
 
     /// An answer has just come.
@@ -43,7 +45,7 @@ public final class AppleTime: Sendable {
         last.withLock { $0 = Answer(moments: moments, at: elapsed()) }
     }
 
-    /// Seconds by which Apple's time is at least ahead of a calendar's; negative where it is behind. Nil without an answer of the last hour.
+    /// Seconds by which Apple's time is at least ahead of a calendar's; negative where it is behind. Nil without an answer of the last day.
     ///
     /// - Parameter now: What the calendar shows.
     public func difference(from now: Date) -> TimeInterval? {

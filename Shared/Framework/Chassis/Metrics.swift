@@ -314,7 +314,7 @@ extension Metric {
     public static let clockDifference = gauge(
         "storekeeper_clock_difference_seconds",
         "By how much the database's clock is ahead of the service's; negative where it is behind.")
-    /// Of `scheduler` and `recovery`, once a minute, as of Apple's last answer within an hour; absent without one.
+    /// Of `scheduler` and `recovery`, once a minute, as of Apple's last answer within a day; absent without one.
     public static let appleClockDifference = gauge(
         "storekeeper_apple_clock_difference_seconds",
         "By how much Apple's clock is ahead of the service's; negative where it is behind.")

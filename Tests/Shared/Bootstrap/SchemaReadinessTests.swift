@@ -96,7 +96,7 @@ import Testing
             func isExposed() -> Bool { registry.exposition().contains(Metric.appleClockDifference.name) }
             try await withMetricsFactory(registry) {
                 try await Self.running(database.url, apple: apple) { _ in try await Self.wait(until: isExposed()) }
-                elapsed.withLock { $0 = .seconds(3600) }
+                elapsed.withLock { $0 = .seconds(86_400) }
                 try await Self.running(database.url, apple: apple) { _ in try await Self.wait(until: !isExposed()) }
             }
         }

@@ -7,15 +7,15 @@ import Testing
 @Suite struct AppleTimeTests {
     private static let date = Date(timeIntervalSince1970: 1_780_000_000)
 
-    @Test func `AppleTime knows nothing before the first answer, and an hour after the last`() {
+    @Test func `AppleTime knows nothing before the first answer, and a day after the last`() {
         let elapsed = Mutex(Duration.zero)
         let time = AppleTime(elapsed: { elapsed.withLock(\.self) })
         #expect(time.difference(from: Self.date) == nil)
         time.answered(Self.date, after: .zero)
-        elapsed.withLock { $0 = .seconds(3599) }
-        #expect(time.difference(from: Self.date.addingTimeInterval(3599)) == 0)
-        elapsed.withLock { $0 = .seconds(3600) }
-        #expect(time.difference(from: Self.date.addingTimeInterval(3600)) == nil)
+        elapsed.withLock { $0 = .seconds(86_399) }
+        #expect(time.difference(from: Self.date.addingTimeInterval(86_399)) == 0)
+        elapsed.withLock { $0 = .seconds(86_400) }
+        #expect(time.difference(from: Self.date.addingTimeInterval(86_400)) == nil)
     }
 
     @Test func `AppleTime awaits the first answer for an hour, and no other`() {
