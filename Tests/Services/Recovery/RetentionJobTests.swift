@@ -102,16 +102,16 @@ import Testing
                     try await Self.retentionJob(connection, apple: apple).turn()
                 }
             }
-            #expect(try await RejectedStore(connection).newest(10).count == 1)
+            #expect(try await Self.deadLetters(connection).count == 1)
             heard.answered(Date(), after: .seconds(60))
             try await Self.retentionJob(connection, apple: heard).turn()
-            #expect(try await RejectedStore(connection).newest(10).isEmpty)
+            #expect(try await Self.deadLetters(connection).isEmpty)
             // The lease is held for a day.
             try await connection.run(unsafeScript: "update lease set held_until = statement_timestamp()")
             try await Self.fill(connection, daysAgo: 30)
             elapsed.withLock { $0 = .seconds(3600) }
             try await Self.retentionJob(connection, apple: silent).turn()
-            #expect(try await RejectedStore(connection).newest(10).isEmpty)
+            #expect(try await Self.deadLetters(connection).isEmpty)
             await connection.close()
         }
     }

@@ -5,6 +5,7 @@ import Logging
 import Postgres
 import ServerAPI
 import Storage
+import Synchronization
 import TestSupport
 import Testing
 
