@@ -134,13 +134,14 @@ extension EndToEnd.PageCommandTests {
             #"storekeeper webhooks deliveries "$ENDPOINT" --state waiting"#,
         "storekeeper webhooks listen": "storekeeper webhooks listen --help",
         // Ends after a change, which comes because a customer buys on; no receiver answers.
-        "storekeeper webhooks listen --api http://127.0.0.1:8081 --key-file ./key --forward http://127.0.0.1:3000/hook":
+        #"storekeeper webhooks listen --api "$API" --key-file key --secret "$SECRET" --forward http://127.0.0.1:3000/hook"#:
             #"""
+        SECRET="whsec_$(openssl rand -base64 32)"
         echo "$KEY" >key
         while storekeeper simulator buy coins.100; do :; done >bought 2>&1 &
         trap 'kill $!' EXIT
-        storekeeper webhooks listen --api "$API" --key-file ./key --forward http://127.0.0.1:9/hook \
-            --count 1
+        storekeeper webhooks listen --api "$API" --key-file key --secret "$SECRET" \
+            --forward http://127.0.0.1:9/hook --count 1
         """#,
         "storekeeper webhooks replay": #"storekeeper webhooks replay "$ENDPOINT" --from 2h --dry-run"#,
         "storekeeper webhooks resume":
