@@ -79,12 +79,12 @@ struct DevelopmentEnvironment: Sendable {
     }
 
     /// A hint for failures where broker or database come from the environment.
-    private var foreign: String? {
+    var foreign: String? {
         let names = ["KAFKA_BOOTSTRAP_SERVERS", "DATABASE_URL"].filter { environment[$0]?.isEmpty == false }
         guard !names.isEmpty else { return nil }
         return
-            "\(names.joined(separator: " and ")) set by the environment, perhaps by the file of another run; without it, "
-            + "storekeeper dev starts its own."
+            "\(names.joined(separator: " and ")) set in this terminal, perhaps by the file DIR/environment of another run: "
+            + "open a new terminal without that file, then start again, as by Deploy/run"
     }
 
     private func use<Result: Sendable>(

@@ -23,6 +23,17 @@ struct DevTests {
         #expect(try Dev.parse(["--keep", "/kept"]).development(in: Self.context).keep == "/kept")
     }
 
+    @Test func `dev says how to start without the broker and database of another run, where the terminal names them`()
+        throws
+    {
+        var context = Self.context
+        #expect(try Dev.parse([]).development(in: context).foreign == nil)
+        context.environment = ["KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:9", "DATABASE_URL": ""]
+        let hint = try #require(try Dev.parse([]).development(in: context).foreign)
+        #expect(hint.hasPrefix("KAFKA_BOOTSTRAP_SERVERS set in this terminal"), "\(hint)")
+        #expect(hint.contains("open a new terminal") && hint.contains("Deploy/run"), "\(hint)")
+    }
+
     @Test func `dev signs ahead only in a counted run`() throws {
         #expect(throws: (any Error).self) { try Dev.parse(["--presigned"]) }
         #expect(try Dev.parse(["--presigned", "--count", "10"]).presigned)
