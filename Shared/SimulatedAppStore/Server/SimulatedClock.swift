@@ -29,7 +29,8 @@ final class SimulatedClock: Sendable {
         guard seconds > 0, Double(ahead) <= Self.limit * 1000 else {
             throw SimulatorError(
                 "the clock moves forward only, and in all by 400 days, for which the certificates of a run are valid; it is "
-                    + "\(milliseconds / 86_400_000) days ahead: start again, without --keep, to go further")
+                    + "\(milliseconds / 86_400_000) days and \(milliseconds / 60_000 % 1440) minutes ahead: "
+                    + "start the simulator again to go further, and Deploy/run without --keep")
         }
         if let file { file.advance(to: ahead) } else { own.withLock { $0 = ahead } }
     }

@@ -21,4 +21,11 @@ import Testing
         #expect(throws: SimulatorError.self) { try clock.advance(by: -1) }
         #expect(clock.milliseconds == 172_800_000)
     }
+
+    @Test func `Clock at its limit says in minutes how far ahead it is`() throws {
+        let clock = SimulatedClock(base: { Self.now }, file: nil)
+        try clock.advance(by: 300)
+        let error = #expect(throws: SimulatorError.self) { try clock.advance(by: 400 * 86_400) }
+        #expect("\(try #require(error))".contains("0 days and 5 minutes ahead: start the simulator again"))
+    }
 }
