@@ -1,3 +1,4 @@
+import AppStore
 import Foundation
 import Postgres
 
@@ -216,7 +217,9 @@ package struct Attention: Sendable {
             // A heartbeat is for a minute that is over.
             let silent = report.at.timeIntervalSince(receiver.lastMinute) - 60
             guard silent > silence else { return nil }
-            return "receiver \(receiver.instance) has sent no heartbeat for \(TimeSpan.age(silent))"
+            return
+                "receiver \(receiver.instance) has sent no heartbeat for \(TimeSpan.age(silent)): restart it, unless it was stopped; "
+                + "it is listed for an hour"
         }
     }
 
@@ -226,8 +229,8 @@ package struct Attention: Sendable {
         let database = report.clockDifference.flatMap(ServerClock.sentence).map { ["\($0): \(advice)"] } ?? []
         return database
             + (report.receivers.value ?? []).compactMap { receiver in
-                // A heartbeat is for a minute that is over.
-                let ahead = receiver.lastMinute.timeIntervalSince(report.at) + 60
+                // A heartbeat is for a minute that is over, but the last one of a receiver that stops for one that has begun.
+                let ahead = receiver.lastMinute.timeIntervalSince(report.at)
                 guard ahead > ServerClock.tolerance else { return nil }
                 return
                     "the clock of receiver \(receiver.instance) is at least \(TimeSpan.age(ahead)) ahead of this machine's: \(advice)"
@@ -279,19 +282,39 @@ package struct Attention: Sendable {
                 + "storekeeper dead-letters list --stage \($0.stage)"
         }
         let own = rejected.filter { $0.stage == "verifier" }
-        let recent = own.reduce(0) { $0 + $1.recent }
-        if recent >= flood, let most = own.max(by: { $0.recent < $1.recent }) {
-            return later + [
+        func isProven(_ row: PipelineStatus.Rejected) -> Bool {
+            VerificationFailureReason(rawValue: row.reason)?.isProven ?? false
+        }
+        return later + unproven(own.filter { !isProven($0) }) + proven(own.filter(isProven))
+    }
+
+    private func unproven(_ rejected: [PipelineStatus.Rejected]) -> [String] {
+        let recent = rejected.reduce(0) { $0 + $1.recent }
+        if recent >= flood, let most = rejected.max(by: { $0.recent < $1.recent }) {
+            return [
                 "verifier rejected at least \(recent) notifications within ten minutes, most of them for \(most.reason): a client "
                     + "floods ingest with what Apple did not sign: find its address in the load balancer's log and block it "
                     + "(allow 17.0.0.0/8 only); storekeeper dead-letters list --from 10m"
             ]
         }
-        let count = own.reduce(0) { $0 + Int($1.count) }
-        guard count > forged, let most = own.max(by: { $0.count < $1.count }) else { return later }
-        return later + [
+        let count = rejected.reduce(0) { $0 + Int($1.count) }
+        guard count > forged, let most = rejected.max(by: { $0.count < $1.count }) else { return [] }
+        return [
             "verifier rejected at least \(count) notifications within 24 hours, most of them for \(most.reason): another client than "
-                + "Apple posts them (allow 17.0.0.0/8 only), or the trusted roots or apps are wrong"
+                + "Apple posts them (allow 17.0.0.0/8 only), or the trusted roots are wrong"
+        ]
+    }
+
+    /// To block who sent them would block Apple.
+    private func proven(_ rejected: [PipelineStatus.Rejected]) -> [String] {
+        let count = rejected.reduce(0) { $0 + Int($1.count) }
+        guard count > forged || rejected.reduce(0, { $0 + $1.recent }) >= flood,
+            let most = rejected.max(by: { $0.count < $1.count })
+        else { return [] }
+        return [
+            "verifier rejected at least \(count) notifications within 24 hours that Apple had signed, most of them for "
+                + "\(most.reason): the file of apps is wrong, or another developer's notifications arrive here: storekeeper dead-letters "
+                + "list --stage verifier, and once that is repaired storekeeper replay --reason \(most.reason) --all"
         ]
     }
 }

@@ -158,6 +158,14 @@ struct AttentionTests {
         #expect(hints.first?.contains("storekeeper offsets reset") == true)
     }
 
+    @Test func `A receiver that has just stopped has no clock that is ahead`() {
+        let sentences = Self.report {
+            let minute = Self.now.addingTimeInterval(-1)
+            $0.receivers = .read([.init(instance: "a", lastMinute: minute, accepted: 1, rejected: 0)])
+        }
+        #expect(sentences == [])
+    }
+
     @Test func `Attention says each problem once, with what to do`() {
         let wrong: [(String, (inout PipelineStatus) -> Void)] = [
             ("Kafka", { $0.stages = .unreadable("away") }),
@@ -168,7 +176,7 @@ struct AttentionTests {
                 "the clock of receiver a is at least 10 min",
                 {
                     $0.receivers = .read([
-                        .init(instance: "a", lastMinute: Self.now.addingTimeInterval(540), accepted: 1, rejected: 0)
+                        .init(instance: "a", lastMinute: Self.now.addingTimeInterval(600), accepted: 1, rejected: 0)
                     ])
                 }
             ),
@@ -180,7 +188,17 @@ struct AttentionTests {
             ),
             ("no receiver", { $0.receivers = .read([]) }),
             (
-                "receiver a has sent no heartbeat",
+                // What Apple signed is no reason to block its sender.
+                "verifier rejected at least 408 notifications within 24 hours that Apple had signed, most of them for app-mismatch",
+                {
+                    $0.rejected = .read([
+                        .init(stage: "verifier", reason: "app-mismatch", count: 408, recent: 300),
+                        .init(stage: "verifier", reason: "signature", count: 150, recent: 150),
+                    ])
+                }
+            ),
+            (
+                "receiver a has sent no heartbeat for 4 min: restart it, unless it was stopped",
                 {
                     let minute = Self.now.addingTimeInterval(-300)
                     $0.receivers = .read([.init(instance: "a", lastMinute: minute, accepted: 1, rejected: 0)])
