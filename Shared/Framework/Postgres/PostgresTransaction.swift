@@ -22,22 +22,16 @@ public final class PostgresTransaction {
     ///
     /// Gives back also what was sent before and not received yet, in its order.
     public func pipeline(_ commands: [Command]) throws(PostgresError) -> [Rows] {
-        // All of them and the end in one write, which wakes the server once.
-        try take(commands)
+        try send(commands)
         return try receive()
     }
 
-    /// Sends statements without waiting for what they give back: the server begins with them, so the caller makes the
-    /// next ones while the server works.
+    /// Sends statements without waiting for what they give back: the server begins with each as soon as it is there, so
+    /// the caller makes the next one while the server works.
     ///
     /// Throws `.rejectedValue` before it sends any of them. What a statement did wrong is thrown by the next ``receive()``,
     /// at the latest when the body has returned.
     public func send(_ commands: [Command]) throws(PostgresError) {
-        try take(commands)
-        try handle.flush()
-    }
-
-    private func take(_ commands: [Command]) throws(PostgresError) {
         guard !handle.isLost else {
             throw PostgresError(.connectionLost, "the connection was lost earlier in this transaction")
         }
@@ -73,7 +67,7 @@ public final class PostgresTransaction {
         guard !hasEnded, hasBegun || !commands.isEmpty else { return [] }
         let results: ArraySlice<ResultHandle>
         do {
-            try take(commands + [Command(.commit)])
+            try send(commands + [Command(.commit)])
             results = try self.results()
         } catch {
             guard error.meaning == .connectionLost || handle.isLost else { throw error }

@@ -134,14 +134,14 @@ final class ConnectionHandle {
         return try receive()
     }
 
-    /// Takes all commands, and what must be prepared for them; ``flush()`` or ``receive()`` sends what libpq has not sent yet. For
-    /// explicit transactions only: of an implicit one the end commits what was sent, whatever became of the rest.
+    /// Sends all commands, and what must be prepared for them, and has the server begin with them. For explicit
+    /// transactions only: of an implicit one the end commits what was sent, whatever became of the rest.
     func send(_ commands: [Command]) throws(PostgresError) {
-        for (statement, parameters) in try encode(commands) { try send(statement, parameters) }
+        for (statement, parameters) in try encode(commands) {
+            try send(statement, parameters)
+            guard PQflush(pointer) >= 0 else { throw lost() }
+        }
     }
-
-    /// Has the server begin with what was taken.
-    func flush() throws(PostgresError) { if PQflush(pointer) < 0 { throw lost() } }
 
     /// Waits for the results of all that was sent since the last call.
     func receive() throws(PostgresError) -> [ResultHandle] {
