@@ -29,7 +29,7 @@ extension FigureReportStore {
     /// Purchases that began on days of a row for which the time of the same periods has come are one sum, of the first of
     /// these days, because sums of each day would be thousands for each storefront.
     ///
-    /// Where a month has several such sums, each is the difference of what the month has up to its last day and up to the day before its
+    /// Each of several such sums of a month is the difference of what the month has up to the sum's last day and up to the day before its
     /// first. That is read from the nearest of the month's columns, and the days between.
     static let retention = Statement(
         "figure-report-retention",
@@ -38,10 +38,7 @@ extension FigureReportStore {
                 select known, ($15::double precision[])[(place - 1) * \(Table.steps) + 1 : place * \(Table.steps)] as lengths
                 from unnest($14::text[]) with ordinality as given (known, place)
             ), monthly as materialized (
-                select month, bundle_id, kind, step, currency, product_id, storefront, period, offer, count, count_to_8, count_to_16,
-                    count_to_24
-                from insight_month
-                where \(scope) and month >= \(day("$9")) and month < \(day("$10"))
+                \(held("insight_month", "month", ("$9", "$10"), sums: "count, count_to_8, count_to_16, count_to_24"))
             ), place as materialized (
                 select month, period, lengths
                 from (select distinct month, period from monthly) as present
@@ -90,29 +87,25 @@ extension FigureReportStore {
                         width_bucket($3::double precision - (day - date '1970-01-01' + 1) * 86400, lengths),
                         -(day - date '0001-01-01')) as reached
                 from (
-                    select first as day, bundle_id, kind, step, currency, product_id, storefront, period, offer,
+                    select first as day, \(keyColumns),
                         sign * case nearest when 0 then 0 when 8 then count_to_8 when 16 then count_to_16 when 24 then count_to_24
                             else count end as count
                     from monthly
                     join bound using (month, period)
                     union all
-                    select first, bundle_id, kind, step, currency, product_id, storefront, period, offer, sign * count
+                    select first, \(keyColumns), sign * count
                     from (select distinct day as asked from gap) as one
                     cross join lateral (
-                        select day, \(columns)
+                        select day, \(keyColumns), count
                         from insight_day
                         where \(scope) and day = asked
                         offset 0
                     ) as daily
                     join gap using (day, period)
                     union all
-                    select day, \(columns)
-                    from insight_day
-                    where \(scope) and day >= \(day("$7")) and day < \(day("$8"))
+                    \(held("insight_day", "day", ("$7", "$8"), sums: "count"))
                     union all
-                    select day, \(columns)
-                    from insight_day
-                    where \(scope) and day >= \(day("$11")) and day < \(day("$12"))
+                    \(held("insight_day", "day", ("$11", "$12"), sums: "count"))
                 ) as held
                 left join length on known = period
             ) as figure
@@ -120,6 +113,4 @@ extension FigureReportStore {
             having sum(count) <> 0
             limit $13::bigint
             """)
-
-    private static let columns = "bundle_id, kind, step, currency, product_id, storefront, period, offer, count"
 }

@@ -136,8 +136,8 @@ package struct FigureReportStore: Sendable {
         charges, ratesOfDays, ratesOfTime, corrected,
     ]
 
-    /// Until the transaction ends. With the default of 4 MB tens of thousands of sums are sorted on disk, and where the planner fears that
-    /// they do not fit it sorts them instead of hashing.
+    /// Until the transaction ends. With the default of 4 MB tens of thousands of sums are sorted on disk, and where the planner expects
+    /// that they do not fit it sorts them instead of hashing.
     private static let memory = Statement(
         "figure-report-memory",
         "select set_config('work_mem', '64MB', true), set_config('hash_mem_multiplier', '10', true)")
@@ -186,14 +186,22 @@ package struct FigureReportStore: Sendable {
     static func day(_ parameter: String) -> String { "(\(parameter)::timestamptz at time zone 'UTC')::date" }
 
     /// The rows of a table of sums, of days or of months.
-    /// - Parameter bounds: the parameters with the first day and the one after the last.
-    static func held(_ table: String, _ day: String, _ bounds: (String, String)) -> String {
+    /// - Parameters:
+    ///   - bounds: the parameters with the first day and the one after the last.
+    ///   - sums: the columns behind the cell.
+    static func held(
+        _ table: String, _ day: String, _ bounds: (String, String),
+        sums: String = "amount, revenuecat_amount, purchases, count"
+    ) -> String {
         """
-        select \(day), bundle_id, kind, step, currency, product_id, storefront, period, offer, amount, revenuecat_amount, purchases, count
+        select \(day), \(keyColumns), \(sums)
         from \(table)
         where \(scope) and \(day) >= \(self.day(bounds.0)) and \(day) < \(self.day(bounds.1))
         """
     }
+
+    /// The columns that tell sums of one day apart.
+    static let keyColumns = "bundle_id, kind, step, currency, product_id, storefront, period, offer"
 
     /// The environment, apps and kinds that were asked for.
     static let scope = """
