@@ -79,7 +79,7 @@ final class EntitlementLookups: Sendable {
         }
     }
 
-    /// Whether a look-up asks at once, for itself: none waits, and few statements are under way.
+    /// A look-up asks at once, for itself, where none waits and few statements are under way.
     private func begins() -> Bool {
         state.withLock { state in
             guard state.count == 0, state.underWay < Self.usual else { return false }

@@ -9,7 +9,7 @@ final class StatusWatch: Service {
     /// What a page shows.
     struct View: Sendable {
         var report: PipelineStatus?
-        /// Of each stage a lag in seconds for each of the looks; nil where the stage could not be read.
+        /// A lag in seconds of each stage for each of the looks; nil where the stage could not be read.
         var lags: [String: [Double?]]
         /// When the lags were read, the oldest first.
         var looks: [Date] = []

@@ -22,7 +22,7 @@ struct PipelineScreen: Sendable {
         let waiting: String
         let lag: String
 
-        /// What partitions hold that could not be read comes on top.
+        /// Partitions that could not be read may hold more.
         init(_ stage: PipelineStatus.Stage) {
             let bound = stage.unreadPartitions.isEmpty ? "" : "at least "
             waiting = bound + Figures.grouped(stage.waiting)

@@ -27,7 +27,7 @@ public final class AppleTime: Sendable {
         start = elapsed()
     }
 
-    /// Whether the first answer has not come, and is worth waiting for: for an hour, because Apple may not be reachable, or may
+    /// True while the first answer has not come and is worth waiting for: for an hour, because Apple may not be reachable, or may
     /// not be asked at all.
     public var isAwaited: Bool {
         last.withLock { $0 == nil } && (elapsed() - start) / .seconds(1) < Self.patience

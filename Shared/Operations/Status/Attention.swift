@@ -305,7 +305,7 @@ package struct Attention: Sendable {
         ]
     }
 
-    /// To block who sent them would block Apple.
+    /// Their sender may be Apple, so the advice is not to block it.
     private func proven(_ rejected: [PipelineStatus.Rejected]) -> [String] {
         let count = rejected.reduce(0) { $0 + Int($1.count) }
         guard count > forged || rejected.reduce(0, { $0 + $1.recent }) >= flood,

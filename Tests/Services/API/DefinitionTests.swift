@@ -36,7 +36,7 @@ struct DefinitionTests {
             #expect(after.headers["etag"] != before.headers["etag"])
             let (old, new) = (before.json?["version"]?.int64, after.json?["version"]?.int64)
             #expect(try #require(new) > #require(old))
-            // Of another environment it is another definition.
+            // Another environment has a definition of its own.
             let live = try await api.key(environment: .production, bundleIds: [SampleState.app])
             #expect(try await api.get(path, key: live).problem == "not-found")
         }

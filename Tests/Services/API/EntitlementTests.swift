@@ -81,7 +81,7 @@ struct EntitlementTests {
             try await state.subscribed("REFUND", nil, status: 5, signed: -1, revoked: -1)
             let refunded = try #require(try await api.get(product, key: key).json)
             #expect(refunded["isOwned"]?.bool == false && refunded["reason"]?.string == "revoked")
-            // Of another environment nothing is told.
+            // Nothing of another environment is told.
             let live = try await api.key(environment: .production)
             #expect(try await api.get(product, key: live).json?["transaction"]?.isNull == true)
         }

@@ -188,7 +188,7 @@ struct AttentionTests {
             ),
             ("no receiver", { $0.receivers = .read([]) }),
             (
-                // What Apple signed is no reason to block its sender.
+                // The sender of what Apple signed may be Apple, and is not to be blocked.
                 "verifier rejected at least 408 notifications within 24 hours that Apple had signed, most of them for app-mismatch",
                 {
                     $0.rejected = .read([
