@@ -63,6 +63,7 @@ struct Rebuild: Subcommand {
         live.statementTimeout = nil
         var fresh = live
         fresh.schema = into ?? live.schema + "_rebuild"
+        fresh.plansOnce = true
         guard fresh.schema != live.schema else {
             throw ValidationError("--into \(live.schema) is the live schema; choose another")
         }

@@ -150,15 +150,11 @@ import Testing
                 """)[0].value("rows")
     }
 
-    /// A plan of an empty table would read the whole table for every batch: the rows read for a notification would grow with
-    /// the ledger.
-    @Test(arguments: [false, true])
-    func `No plan made on empty tables is kept: a notification reads as few rows in a full ledger`(
-        plansOnce: Bool
-    ) async throws {
+    /// A plan of an almost empty table would read the whole table for every notification, also when it no longer is small.
+    @Test func `A plan made on almost empty tables reads as few rows in a full ledger`() async throws {
         try await LedgerStoreTests.use { _, configuration async throws in
             var configuration = configuration
-            configuration.plansOnce = plansOnce
+            configuration.plansOnce = true
             let connection = TestDatabase.connection(configuration)
             for statement in StorageStatements.all { try await connection.prepare(statement) }
             var fixtures = Fixtures(seed: 801)
@@ -174,10 +170,11 @@ import Testing
                     next += size
                 }
             }
-            // Enough small batches that every statement gets a generic plan, made on almost empty tables.
             try await apply(batches: 12, of: 2)
+            // As Postgres does by itself at any moment: the plans are made again, with the statistics of small tables.
+            _ = try await TestDatabase.connection(configuration).execute(unsafeSQL: "analyze")
             // Batches while the tables grow, as they are while the workers keep up, and while they catch up.
-            for (batches, size) in plansOnce ? [(30, 100), (100, 1), (3, 100)] : [(30, 100), (3, 100)] {
+            for (batches, size) in [(30, 100), (100, 1), (3, 100)] {
                 let before = try await Self.counters(connection)
                 try await apply(batches: batches, of: size)
                 let count = batches * size * 3
