@@ -36,6 +36,11 @@ FIGURES = """
             from timeline where published_at is not null),
         'inserted', (select sum(n_tup_ins) from pg_stat_user_tables),
         'updated', (select sum(n_tup_upd) from pg_stat_user_tables),
+        'read', (
+            select jsonb_agg(jsonb_build_object('name', name, 'rows', rows) order by rows desc) from (
+                select relname as name, seq_tup_read as rows from pg_stat_user_tables
+                union all select indexrelname, idx_tup_read from pg_stat_user_indexes
+            ) as reads where rows > 0),
         'wal', (select pg_wal_lsn_diff(pg_current_wal_lsn(), '{start}')),
         'bytes', (select sum(pg_total_relation_size(oid)) from pg_class where relkind in ('r', 'm') and relnamespace = 'public'::regnamespace))
 """
@@ -188,6 +193,8 @@ def show(run, signatures=None):
     print("from state to subscriptions.changed:", percentiles(figures["published"]))
     print(f"in Postgres, a notification: {figures['inserted'] / count:.1f} rows inserted, {figures['updated'] / count:.1f} "
           f"updated, {figures['wal'] / count:.0f} bytes of WAL, {figures['bytes'] / count:.0f} bytes of tables and indexes")
+    most = ", ".join(f"{each['rows'] / count:.1f} of {each['name']}" for each in figures["read"][:6])
+    print(f"rows read there, a notification: {sum(each['rows'] for each in figures['read']) / count:.0f}; most: {most}")
     totals = run.watch.between(figures["first"], max(figures["last"], figures["end"] or 0))
     traffic = run.watch.traffic()
     print("a notification: ms of processor time from the first webhook to the last message, the most memory of a process in MB, "

@@ -93,8 +93,9 @@ extension PostgresConfiguration {
         }
         // Compiling takes longer than any of our statements: a question about one customer took 500 ms instead of 3.
         var settings = [("search_path", schema), ("client_min_messages", "warning"), ("jit", "off")]
+        // Left alone, Postgres may keep the plan that it made when a table was small for as long as it has not analyzed it again.
+        settings.append(("plan_cache_mode", plansOnce ? "force_generic_plan" : "force_custom_plan"))
         if plansOnce {
-            settings.append(("plan_cache_mode", "force_generic_plan"))
             // The one plan may be made while a table is empty and reading all of it is cheapest; it is kept when it no longer is.
             settings.append(("enable_seqscan", "off"))
         }

@@ -123,6 +123,7 @@ enum RefundSubjects {
         where is_known and not is_told
         """
 
+    /// Offset 0 makes the planner look up each purchase: it expects more of them than there are, and would read all of an environment.
     static let statement = Statement(
         "refund-subjects",
         unsafeSQL: """
@@ -140,8 +141,12 @@ enum RefundSubjects {
                 (
                     select count(*)
                     from unnest(customer.purchases) as purchase
-                    join transaction paid on paid.environment = given.environment
-                        and paid.original_transaction_id = purchase
+                    cross join lateral (
+                        select *
+                        from transaction
+                        where transaction.environment = given.environment and original_transaction_id = purchase
+                        offset 0
+                    ) as paid
                     -- Apple charges a renewal up to a day before its period begins.
                     where \(isPaid("paid"))
                         and (paid.purchased_at <= asked.requested_at or paid.transaction_id = given.transaction_id)
@@ -230,21 +235,26 @@ enum RefundSubjects {
                 limit 1
             ) as consent on true
             left join lateral (
-                select max(rescission.signed_at) as rescinded_at
-                from notification rescission
-                where account.token is not null and rescission.environment = given.environment
-                    and rescission.bundle_id = request.bundle_id
-                    and rescission.notification_type = 'RESCIND_CONSENT' and rescission.recorded_at <= given.known_at
-                    and rescission.app_transaction_id in (
-                        select identity
-                        from account_app
-                        where account_app.environment = given.environment
-                            and account_app.bundle_id = request.bundle_id and app_account_token = account.token
-                        union all
+                select max(told.signed_at) as rescinded_at
+                from (
+                    select identity
+                    from account_app
+                    where account_app.environment = given.environment and account_app.bundle_id = request.bundle_id
+                        and app_account_token = account.token
+                    union
+                    select bought.app_transaction_id
+                    from unnest(customer.purchases) as purchase
+                    cross join lateral (
                         select app_transaction_id
                         from subscription
-                        where subscription.environment = given.environment
-                            and subscription.original_transaction_id = any (customer.purchases))
+                        where subscription.environment = given.environment and original_transaction_id = purchase
+                        offset 0
+                    ) as bought
+                ) as app
+                join notification told on told.environment = given.environment and told.bundle_id = request.bundle_id
+                    and told.notification_type = 'RESCIND_CONSENT' and told.recorded_at <= given.known_at
+                    and told.app_transaction_id = app.identity
+                where account.token is not null
             ) as rescission on true
             left join lateral (
                 select reported_at, percentage, delivery_status, is_sample_provided

@@ -45,7 +45,7 @@ create index notification_by_purchase on notification (
     environment, original_transaction_id, signed_at, notification_uuid) where original_transaction_id is not null;
 create index notification_by_time on notification (recorded_at);
 -- Rare rows that every query about consents reads.
-create index notification_rescinding_consent on notification (environment, bundle_id)
+create index notification_rescinding_consent on notification (environment, bundle_id, app_transaction_id)
     where notification_type = 'RESCIND_CONSENT';
 -- What the insight views read: few of all notifications.
 create index notification_for_insight on notification (environment, bundle_id, notification_type, signed_at)
