@@ -29,7 +29,7 @@ struct Heartbeat: Service {
             } catch {
                 isLast = true
             }
-            await beat(minute)
+            await beat(minute, isLast: isLast)
             guard !isLast else { return }
             // A clock that was set, or a machine that slept, gets no heartbeats for minutes that ingest did not serve.
             let current = Self.startOfMinute(now())
@@ -38,7 +38,7 @@ struct Heartbeat: Service {
         }
     }
 
-    private func beat(_ minute: Date) async {
+    private func beat(_ minute: Date, isLast: Bool) async {
         let counts = tally.take()
         if !counts.reasons.isEmpty {
             let reasons = counts.reasons.mapValues { Logger.MetadataValue.stringConvertible($0) }
@@ -47,7 +47,8 @@ struct Heartbeat: Service {
         do {
             try await send(
                 IngestHeartbeat(
-                    instance: instance, minute: minute, accepted: counts.accepted, rejected: counts.rejected))
+                    instance: instance, minute: minute, accepted: counts.accepted, rejected: counts.rejected,
+                    isLast: isLast))
         } catch {
             logger.warning(
                 "Heartbeat not written; its minute counts as an outage",

@@ -88,7 +88,8 @@ struct PipelineScreen: Sendable {
                 problem: report?.stages.problem,
                 receivers: receivers.map { receiver in
                     Receiver(
-                        name: receiver.instance, last: Moment(receiver.lastMinute, now: now),
+                        name: receiver.instance + (receiver.isStopped ? " (stopped)" : ""),
+                        last: Moment(receiver.lastMinute, now: now),
                         accepted: Figures.grouped(receiver.accepted), rejected: Figures.grouped(receiver.rejected))
                 },
                 hasReceivers: !receivers.isEmpty, latency: Self.latency(report), others: others,

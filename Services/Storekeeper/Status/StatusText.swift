@@ -63,8 +63,8 @@ struct StatusText: Sendable {
             ],
             rows: receivers.map {
                 [
-                    $0.instance, $0.lastMinute.text, $0.accepted.grouped, $0.rejected.grouped,
-                    $0.unavailable.grouped,
+                    $0.instance, $0.lastMinute.text + ($0.isStopped ? ", stopped" : ""), $0.accepted.grouped,
+                    $0.rejected.grouped, $0.unavailable.grouped,
                 ]
             }
         ).lines

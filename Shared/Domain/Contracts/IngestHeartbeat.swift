@@ -14,12 +14,17 @@ public struct IngestHeartbeat: TopicMessage, Hashable {
     public var accepted: Int64
     /// Requests answered otherwise, by HTTP status.
     public var rejected: [Int: Int64]
+    /// The instance was stopped in order: this is its last one.
+    package var isLast: Bool
 
-    package init(instance: String, minute: Date, accepted: Int64, rejected: [Int: Int64]) {
+    package init(
+        instance: String, minute: Date, accepted: Int64, rejected: [Int: Int64], isLast: Bool = false
+    ) {
         self.instance = instance
         self.minute = minute
         self.accepted = accepted
         self.rejected = rejected
+        self.isLast = isLast
     }
 
     private static let version: Int64 = 1
@@ -40,7 +45,7 @@ public struct IngestHeartbeat: TopicMessage, Hashable {
         guard Self.counts.contains(accepted) else { throw .missing("accepted") }
         self.init(
             instance: try message.key("instance"), minute: try message.date("minute"), accepted: accepted,
-            rejected: rejected)
+            rejected: rejected, isLast: message["isLast"]?.bool ?? false)
     }
 
     /// The record that carries the message.
@@ -54,6 +59,7 @@ public struct IngestHeartbeat: TopicMessage, Hashable {
         json.beginObject("rejected")
         for (status, count) in rejected.sorted(by: { $0.key < $1.key }) { json.member(String(status), count) }
         json.endObject()
+        if isLast { json.member("isLast", true) }
         json.endObject()
         return WireRecord(key: Array(instance.utf8), value: json.bytes)
     }

@@ -1,6 +1,5 @@
 import AppStore
 import Foundation
-import Postgres
 
 /// The problems in a status report. Pure.
 package struct Attention: Sendable {
@@ -205,36 +204,6 @@ package struct Attention: Sendable {
         return sentences
             + unread.merging(lags) { $1 }.sorted { $0.key < $1.key }
             .map { "the \($0.key) could not be looked at: \($0.value)" }
-    }
-
-    private func receivers(_ report: PipelineStatus) -> [String] {
-        guard let receivers = report.receivers.value else { return [] }
-        guard !receivers.isEmpty else {
-            return report.isYoung
-                ? [] : ["no receiver was alive within the last hour: check that Apple can reach ingest"]
-        }
-        return receivers.compactMap { receiver in
-            // A heartbeat is for a minute that is over.
-            let silent = report.at.timeIntervalSince(receiver.lastMinute) - 60
-            guard silent > silence else { return nil }
-            return
-                "receiver \(receiver.instance) has sent no heartbeat for \(TimeSpan.age(silent)): restart it, unless it was stopped; "
-                + "it is listed for an hour"
-        }
-    }
-
-    /// What is told of the past by a clock that is wrong cannot be trusted.
-    private func clocks(_ report: PipelineStatus) -> [String] {
-        let advice = "let all machines follow a time service (NTP); dates in the ledger are wrong by as much meanwhile"
-        let database = report.clockDifference.flatMap(ServerClock.sentence).map { ["\($0): \(advice)"] } ?? []
-        return database
-            + (report.receivers.value ?? []).compactMap { receiver in
-                // A heartbeat is for a minute that is over, but the last one of a receiver that stops for one that has begun.
-                let ahead = receiver.lastMinute.timeIntervalSince(report.at)
-                guard ahead > ServerClock.tolerance else { return nil }
-                return
-                    "the clock of receiver \(receiver.instance) is at least \(TimeSpan.age(ahead)) ahead of this machine's: \(advice)"
-            }
     }
 
     private func behind(_ report: PipelineStatus) -> [String] {

@@ -62,6 +62,8 @@ package struct PipelineStatus: Sendable, Encodable {
         package var unavailable: Int64 = 0
         /// The last minute with such an answer.
         package var lastUnavailable: Date?
+        /// It was stopped in order, so that its silence is meant.
+        package var isStopped = false
     }
 
     /// Notifications of version 1 of an app within 24 hours.

@@ -217,7 +217,8 @@ package struct StatusReader: Sendable {
         try await IncidentStore(connection).receivers(since: now.addingTimeInterval(-3600)).map {
             PipelineStatus.Receiver(
                 instance: $0.instance, lastMinute: $0.lastMinute, accepted: $0.accepted, rejected: $0.rejected,
-                unavailable: $0.unavailable, lastUnavailable: $0.lastUnavailable)
+                unavailable: $0.unavailable, lastUnavailable: $0.lastUnavailable,
+                isStopped: $0.isStopped)
         }
     }
 }

@@ -43,7 +43,7 @@ public struct HeartbeatStore: Sendable {
             try await connection.execute(
                 Self.upsert, rows.map(\.instance), rows.map(\.minute), rows.map(\.accepted),
                 rows.map { $0.rejected.values.reduce(0, +) },
-                rows.map { $0.rejected.filter { $0.key >= 500 }.values.reduce(0, +) })
+                rows.map { $0.rejected.filter { $0.key >= 500 }.values.reduce(0, +) }, rows.map(\.isLast))
         }
     }
 
@@ -65,13 +65,14 @@ public struct HeartbeatStore: Sendable {
     static let upsert = Statement(
         "heartbeat-upsert",
         """
-        insert into ingest_heartbeat (instance, minute, accepted, rejected, unavailable)
-        select instance, minute, accepted, rejected, unavailable
-        from unnest($1::text[], $2::timestamptz[], $3::bigint[], $4::bigint[], $5::bigint[])
-            as given (instance, minute, accepted, rejected, unavailable)
+        insert into ingest_heartbeat (instance, minute, accepted, rejected, unavailable, is_last)
+        select instance, minute, accepted, rejected, unavailable, is_last
+        from unnest($1::text[], $2::timestamptz[], $3::bigint[], $4::bigint[], $5::bigint[], $6::boolean[])
+            as given (instance, minute, accepted, rejected, unavailable, is_last)
         order by instance, minute
         on conflict (instance, minute) do update
-        set accepted = excluded.accepted, rejected = excluded.rejected, unavailable = excluded.unavailable
+        set accepted = excluded.accepted, rejected = excluded.rejected, unavailable = excluded.unavailable,
+            is_last = excluded.is_last
         """)
 
     static let minutes = Statement(

@@ -54,6 +54,8 @@ public struct IncidentStore: Sendable {
         public var unavailable: Int64
         /// Start of the last minute with such an answer.
         public var lastUnavailable: Date?
+        /// It was stopped in order.
+        package var isStopped: Bool
     }
 
     /// Every receiver with a heartbeat since a time, by name.
@@ -62,7 +64,8 @@ public struct IncidentStore: Sendable {
             Receiver(
                 instance: try row.value("instance"), lastMinute: try row.value("last_minute"),
                 accepted: try row.value("accepted"), rejected: try row.value("rejected"),
-                unavailable: try row.value("unavailable"), lastUnavailable: try row.optional("last_unavailable"))
+                unavailable: try row.value("unavailable"), lastUnavailable: try row.optional("last_unavailable"),
+                isStopped: try row.value("is_stopped"))
         }
     }
 
@@ -131,7 +134,8 @@ public struct IncidentStore: Sendable {
         "incident-receivers",
         """
         select instance, max(minute) as last_minute, sum(accepted)::bigint as accepted, sum(rejected)::bigint as rejected,
-            sum(unavailable)::bigint as unavailable, max(minute) filter (where unavailable > 0) as last_unavailable
+            sum(unavailable)::bigint as unavailable, max(minute) filter (where unavailable > 0) as last_unavailable,
+            bool_or(is_last) as is_stopped
         from ingest_heartbeat
         where minute >= $1::timestamptz
         group by instance

@@ -54,6 +54,7 @@ import Testing
         let beats = sent.beats.withLock { $0 }
         #expect(beats.map(\.minute.timeIntervalSince1970) == [1_200_000, 1_200_060, 1_200_120])
         #expect(beats.allSatisfy { $0.instance == "one" })
+        #expect(beats.map(\.isLast) == [false, false, true])
     }
 
     @Test func `Heartbeat is of the minute again once a clock that was ahead is set back`() async throws {

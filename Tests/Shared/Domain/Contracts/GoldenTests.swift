@@ -117,6 +117,14 @@ import Testing
                 rejected: [503: 2, 400: 1]), isGolden: "ingest-heartbeat.1")
     }
 
+    @Test func `Last heartbeat of a receiver is read as the last, and others are not`() throws {
+        for isLast in [false, true] {
+            let beat = IngestHeartbeat(
+                instance: "a", minute: Date(milliseconds: 60_000), accepted: 1, rejected: [:], isLast: isLast)
+            #expect(try IngestHeartbeat(beat.record()) == beat)
+        }
+    }
+
     @Test func `Change of a purchase is encoded as version 1`() throws {
         try expect(
             SubscriptionChanged(

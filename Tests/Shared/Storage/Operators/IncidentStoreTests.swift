@@ -6,6 +6,21 @@ import TestSupport
 import Testing
 
 @Suite struct IncidentStoreTests {
+    @Test func `IncidentStore knows the receivers that were stopped from those that are silent`() async throws {
+        try await TestDatabase.connected { connection async throws in
+            func beat(_ instance: String, _ minute: Int64, isLast: Bool = false) -> IngestHeartbeat {
+                IngestHeartbeat(
+                    instance: instance, minute: Date(milliseconds: minute * 60_000), accepted: 1, rejected: [:],
+                    isLast: isLast)
+            }
+            try await HeartbeatStore(connection).record([
+                beat("a", 1), beat("a", 2, isLast: true), beat("b", 1), beat("b", 2),
+            ])
+            let receivers = try await IncidentStore(connection).receivers(since: Date(milliseconds: 0))
+            #expect(receivers.map(\.instance) == ["a", "b"] && receivers.map(\.isStopped) == [true, false])
+        }
+    }
+
     @Test func `IncidentStore names the apps whose notifications of version 1 were recorded since a time`() async throws
     {
         try await LedgerStoreTests.use { connection, _ async throws in
