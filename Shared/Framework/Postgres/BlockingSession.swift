@@ -8,6 +8,8 @@ public struct BlockingSession: Sendable, Equatable {
     public var waitingApplication: String
     /// When its statement began; nil where this user may not see it.
     public var waitingSince: Date?
+    /// Seconds since then by the server's clock.
+    public var waited: Double?
     /// Process of the session that holds the lock; 0 for a prepared transaction.
     public var process: Int32
     /// Its user.
@@ -20,13 +22,19 @@ public struct BlockingSession: Sendable, Equatable {
     public var statement: String?
 
     /// Every pair of a waiting session of ours and one that blocks it. For all roles but the API's.
-    public static let all = Statement("blocked-sessions", "select * from blocked_sessions()")
+    public static let all = Statement(
+        "blocked-sessions",
+        """
+        select *, extract(epoch from clock_timestamp() - waiting_since)::double precision as waited
+        from blocked_sessions()
+        """)
 
     /// - Throws: `.programming` where the row is of another statement than ``all``.
     public init(_ row: Row) throws(PostgresError) {
         waiting = try row.value("waiting")
         waitingApplication = try row.value("waiting_application")
         waitingSince = try row.optional("waiting_since")
+        waited = try row.optional("waited")
         process = try row.value("process")
         user = try row.optional("user_name")
         application = try row.optional("application")

@@ -17,11 +17,18 @@ public struct OldestWriter: Sendable, Equatable {
     public var connectedAt: Date?
     /// When the transaction began, or was prepared; nil where this user may not see it.
     public var since: Date?
+    /// Seconds since then by the server's clock.
+    public var age: Double?
     /// Its last statement, shortened; nil likewise.
     public var statement: String?
 
     /// No row where none writes. For all roles but the API's.
-    public static let current = Statement("oldest-writer", "select * from oldest_writer()")
+    public static let current = Statement(
+        "oldest-writer",
+        """
+        select *, extract(epoch from clock_timestamp() - since)::double precision as age
+        from oldest_writer()
+        """)
 
     /// - Throws: `.programming` where the row is of another statement than ``current``.
     public init(_ row: Row) throws(PostgresError) {
@@ -32,6 +39,7 @@ public struct OldestWriter: Sendable, Equatable {
         application = try row.optional("application")
         connectedAt = try row.optional("connected_at")
         since = try row.optional("since")
+        age = try row.optional("age")
         statement = try row.optional("statement")
     }
 

@@ -102,19 +102,17 @@ package struct Attention: Sendable {
 
     private func blocked(_ report: PipelineStatus) -> [String] {
         (report.blocked.value ?? []).compactMap { blocked in
-            let waited = blocked.since.map { report.at.timeIntervalSince($0) }
-            // The database's clock may be behind.
-            guard waited ?? lock >= lock else { return nil }
-            let since = waited.map { " for \(TimeSpan.age($0))" } ?? ""
+            guard blocked.seconds ?? lock >= lock else { return nil }
+            let since = blocked.seconds.map { " for \(TimeSpan.age($0))" } ?? ""
             let end = blocked.process == 0 ? "" : "; end it, or: select pg_terminate_backend(\(blocked.process))"
             return "\(blocked.application) has waited for a lock\(since): \(blocked.by.escaped)\(end)"
         }
     }
 
     private func feed(_ report: PipelineStatus) -> [String] {
-        guard let blocker = report.feedBlocker, report.at.timeIntervalSince(blocker.since) > deciding else { return [] }
+        guard let blocker = report.feedBlocker, blocker.seconds > deciding else { return [] }
         return [
-            "GET /v1/events shows no event that was stored within the last \(TimeSpan.age(report.at.timeIntervalSince(blocker.since))): "
+            "GET /v1/events shows no event that was stored within the last \(TimeSpan.age(blocker.seconds)): "
                 + "\(blocker.by.escaped); end it, or \(blocker.remedy.escaped)"
         ]
     }

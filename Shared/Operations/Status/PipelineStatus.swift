@@ -84,6 +84,8 @@ package struct PipelineStatus: Sendable, Encodable {
     package struct Blocked: Sendable, Encodable, Equatable {
         package var application: String
         package var since: Date?
+        /// Seconds since then by the database's clock.
+        package var seconds: Double?
         /// Who blocks it.
         package var by: String
         /// Process of the session that blocks it; 0 for a prepared transaction.
@@ -94,6 +96,8 @@ package struct PipelineStatus: Sendable, Encodable {
     package struct FeedBlocker: Sendable, Encodable, Equatable {
         /// When the transaction began.
         package var since: Date
+        /// Seconds since then by the database's clock.
+        package var seconds: Double
         package var by: String
         /// The statement that ends it.
         package var remedy: String

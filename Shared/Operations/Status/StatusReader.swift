@@ -11,9 +11,11 @@ package struct StatusReader: Sendable {
     package let sample: Int
     /// Time for one section.
     package let limit: Duration
+    private let attention: Attention
 
     package init(
-        database: PostgresConfiguration, kafka: KafkaConfiguration, sample: Int, limit: Duration = .seconds(2)
+        database: PostgresConfiguration, kafka: KafkaConfiguration, sample: Int, limit: Duration = .seconds(2),
+        attention: Attention = Attention()
     ) {
         var database = database
         // libpq knows no shorter one.
@@ -24,6 +26,7 @@ package struct StatusReader: Sendable {
         self.kafka = kafka
         self.sample = sample
         self.limit = limit
+        self.attention = attention
     }
 
     /// - Parameter known: told of each section once it and those before it are in the report.
@@ -98,8 +101,8 @@ package struct StatusReader: Sendable {
             "figures of revenue": await figures.problem, "database's clock": await clockDifference.problem,
             "topics": report.stages.problem == nil ? await topics.problem : nil,
         ].compactMapValues { $0 }
-        report.attention = Attention().sentences(on: report)
-        report.hints = Attention().hints(on: report)
+        report.attention = attention.sentences(on: report)
+        report.hints = attention.hints(on: report)
         return report
     }
 
@@ -159,14 +162,17 @@ package struct StatusReader: Sendable {
         try await connection.execute(BlockingSession.all).map { row in
             let session = try BlockingSession(row)
             return PipelineStatus.Blocked(
-                application: session.waitingApplication, since: session.waitingSince, by: session.sentence,
-                process: session.process)
+                application: session.waitingApplication, since: session.waitingSince, seconds: session.waited,
+                by: session.sentence, process: session.process)
         }
     }
 
     private func feedBlocker(_ connection: PostgresConnection) async throws -> PipelineStatus.FeedBlocker? {
-        guard let writer = try await EventFeed(connection).blocker(), let since = writer.since else { return nil }
-        return PipelineStatus.FeedBlocker(since: since, by: writer.sentence, remedy: writer.remedy)
+        guard let writer = try await EventFeed(connection).blocker(), let since = writer.since, let age = writer.age
+        else {
+            return nil
+        }
+        return PipelineStatus.FeedBlocker(since: since, seconds: age, by: writer.sentence, remedy: writer.remedy)
     }
 
     /// A heartbeat is sent when its minute is over, and the scheduler stores it in its next round.

@@ -82,24 +82,34 @@ struct StatusTests {
         #expect(outcome.text.contains("  verifier"))
     }
 
+    /// What status says of a database where no wait is short, by a clock that a simulator has set.
+    private static func attention(
+        to database: PostgresConfiguration, at now: Date, _ attention: Attention = .impatient
+    ) async -> String {
+        await StatusReader(
+            database: database, kafka: KafkaConfiguration(bootstrapServers: "127.0.0.1:1"), sample: 1,
+            limit: .seconds(60), attention: attention
+        ).report(at: now).attention.joined(separator: "\n")
+    }
+
     @Test func `status names the session that holds a lock which a service waits for`() async throws {
         try await TestDatabase.use { database async throws in
             var service = database
             service.applicationName = "storekeeper state-updater"
             let (holder, waiting) = (TestDatabase.connection(database), TestDatabase.connection(service))
-            var environment = database.environment
-            environment["KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:1"
             try await holder.run(unsafeScript: "begin; lock table subscription in access exclusive mode")
             let process = try await holder.backendProcess()
             async let waits = waiting.execute(Statement("test-waits", "select 1 as one from subscription"))
             _ = try await TestDatabase.blockedBackends(asking: TestDatabase.connection(database))
-            // Later than the statement began, by the clock of the report.
-            let outcome = await CommandOutcome.of(
-                Self.status, environment: environment, now: Date().addingTimeInterval(5))
-            #expect(
-                outcome.text.contains("! storekeeper state-updater has waited for a lock for "), "\(outcome.text)")
-            #expect(outcome.text.contains("session \(process) "), "\(outcome.text)")
-            #expect(outcome.text.contains("lock table subscription in access exclusive mode"), "\(outcome.text)")
+            // Before the statement began, by the clock of the report: how long it waits is the database's to say.
+            let text = await Self.attention(to: database, at: Date().addingTimeInterval(-86_400))
+            #expect(text.contains("storekeeper state-updater has waited for a lock for "), "\(text)")
+            #expect(text.contains("session \(process) "), "\(text)")
+            #expect(text.contains("lock table subscription in access exclusive mode"), "\(text)")
+            var patient = Attention()
+            patient.lock = 3600
+            let later = await Self.attention(to: database, at: Date().addingTimeInterval(86_400), patient)
+            #expect(!later.contains("has waited for a lock"), "\(later)")
             try await holder.run(unsafeScript: "rollback")
             _ = try await waits
         }
@@ -134,18 +144,19 @@ struct StatusTests {
             let ledger = SampleLedger(connection: TestDatabase.connection(database))
             let stored = Date().addingTimeInterval(60)
             try await ledger.add(SampleLedger.bought, "SUBSCRIBED", nil, at: stored, product: "pro.monthly")
-            var environment = database.environment
-            environment["KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:1"
-            func screen() async -> String {
-                await CommandOutcome.of(Self.status, environment: environment, now: stored).text
-            }
+            func screen() async -> String { await Self.attention(to: database, at: stored.addingTimeInterval(-86_400)) }
             // A transaction of another test, on the same server, may be older; it ends soon.
             let deadline = ContinuousClock.now + .hangLimit
             var text = await screen()
             while !text.contains("session \(process) "), ContinuousClock.now < deadline { text = await screen() }
-            #expect(text.contains("! GET /v1/events shows no event that was stored within the last"), "\(text)")
+            #expect(text.contains("GET /v1/events shows no event that was stored within the last"), "\(text)")
             #expect(text.contains("session \(process) (user "), "\(text)")
             #expect(text.contains("select pg_terminate_backend(\(process))"), "\(text)")
+            // Behind a jump of a simulated clock it is no older than before.
+            var patient = Attention()
+            patient.deciding = 3600
+            let later = await Self.attention(to: database, at: stored.addingTimeInterval(86_400), patient)
+            #expect(!later.contains("GET /v1/events"), "\(later)")
             try await holder.run(unsafeScript: "rollback")
             let after = await screen()
             #expect(!after.contains("session \(process) "), "\(after)")
@@ -249,5 +260,14 @@ struct StatusTests {
             IngestHeartbeat(
                 instance: "receiver-1", minute: now.addingTimeInterval(-60), accepted: 10, rejected: [503: 1])
         ])
+    }
+}
+
+extension Attention {
+    /// To what has not waited at all.
+    fileprivate static var impatient: Self {
+        var attention = Self()
+        (attention.lock, attention.deciding) = (0, 0)
+        return attention
     }
 }

@@ -10,7 +10,7 @@ import Testing
                 unsafeSQL: """
                     select 0::integer as process, U&'x''\\0301; drop table t; --' as prepared, 'ann' as user_name,
                         'reports' as database_name, null::text as application, null::timestamptz as connected_at,
-                        null::timestamptz as since, null::text as statement
+                        null::timestamptz as since, null::double precision as age, null::text as statement
                     """)[0]
             #expect(
                 try OldestWriter(row).remedy

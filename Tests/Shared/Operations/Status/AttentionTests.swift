@@ -102,7 +102,7 @@ struct AttentionTests {
         func sentences(for seconds: Double) -> [String] {
             Self.report {
                 $0.feedBlocker = .init(
-                    since: Self.now.addingTimeInterval(-seconds), by: "session 7 (user ann) has not ended",
+                    since: Self.now, seconds: seconds, by: "session 7 (user ann) has not ended",
                     remedy: "select pg_terminate_backend(7)")
             }
         }
