@@ -66,6 +66,8 @@ extension EndToEnd.PageCommandTests {
             "storekeeper customers policy firstWins --app com.example.app --environment Sandbox --most-accounts 20 --dry-run",
         "storekeeper dead-letters dismiss": #"storekeeper dead-letters dismiss "$DEAD" --note test"#,
         "storekeeper dead-letters replay": #"storekeeper dead-letters replay "$DEAD" --note test"#,
+        "storekeeper dead-letters replay --all --reason REASON":
+            "storekeeper dead-letters replay --all --reason signature --dry-run",
         // It was altered, which is exit code 1.
         "storekeeper dead-letters show 3/17 --original | storekeeper verify -":
             #"(storekeeper dead-letters show "$DEAD" --original | storekeeper verify - 2>&1 || [ $? -eq 1 ]) | grep signature"#,

@@ -41,7 +41,7 @@ struct StatusText: Sendable {
                 }
             case .recovery:
                 ["", "Is anything missing?"] + section("recovery", report.recovery) { $0.lines(at: report.at) }
-            case .rejected: section("dead letters of the last 24 hours", report.rejected, rejected)
+            case .rejected: section("open dead letters of the last 24 hours", report.rejected, rejected)
             }
         return lines.map(\.escaped)
     }

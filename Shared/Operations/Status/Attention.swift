@@ -246,7 +246,8 @@ package struct Attention: Sendable {
         let rejected = report.rejected.value ?? []
         let later = rejected.filter { $0.stage != "verifier" }.map {
             "\($0.stage) rejected \($0.count.counted("verified notification")) (\($0.reason)): "
-                + "storekeeper dead-letters list --stage \($0.stage)"
+                + "storekeeper dead-letters list --stage \($0.stage), and once the cause is repaired storekeeper dead-letters replay "
+                + "--all --stage \($0.stage) --reason \($0.reason)"
         }
         let own = rejected.filter { $0.stage == "verifier" }
         func isProven(_ row: PipelineStatus.Rejected) -> Bool {
@@ -281,7 +282,7 @@ package struct Attention: Sendable {
         return [
             "verifier rejected at least \(count) notifications within 24 hours that Apple had signed, most of them for "
                 + "\(most.reason): the file of apps is wrong, or another developer's notifications arrive here: storekeeper dead-letters "
-                + "list --stage verifier, and once that is repaired storekeeper replay --reason \(most.reason) --all"
+                + "list --stage verifier, and once that is repaired storekeeper dead-letters replay --all --reason \(most.reason)"
         ]
     }
 }

@@ -42,7 +42,7 @@ package struct PipelineStatus: Sendable, Encodable {
         package var webhookToStateP99: Double?
     }
 
-    /// Dead letters of one stage and reason within 24 hours.
+    /// Open dead letters of one stage and reason within 24 hours.
     package struct Rejected: Sendable, Encodable, Equatable {
         package var stage: String
         package var reason: String

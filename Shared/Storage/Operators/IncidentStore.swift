@@ -29,7 +29,7 @@ public struct IncidentStore: Sendable {
         public var recent: Int
     }
 
-    /// Number of dead letters indexed since a time, by stage and reason, the most frequent first.
+    /// Number of dead letters indexed since a time that are open, neither replayed nor dismissed, by stage and reason, the most frequent first.
     /// - Parameter now: the end of the last ten minutes.
     public func rejections(since: Date, now: Date) async throws -> [Rejections] {
         try await connection.execute(Self.rejections, since, now.addingTimeInterval(-600)).map { row in
@@ -111,13 +111,16 @@ public struct IncidentStore: Sendable {
 
     static let rejections = Statement(
         "incident-rejections",
-        """
-        select stage, reason, count(*) as count, count(*) filter (where rejected_at >= $2::timestamptz) as recent
-        from rejected
-        where rejected_at >= $1::timestamptz
-        group by stage, reason
-        order by count desc, stage, reason
-        """)
+        unsafeSQL: """
+            select stage, reason, count(*) as count, count(*) filter (where rejected_at >= $2::timestamptz) as recent
+            from rejected
+            where rejected_at >= $1::timestamptz
+                and not exists (
+                    select from operator_action
+                    where acted_at >= $1::timestamptz and \(DeadLetterGroups.isAboutDeadLetter))
+            group by stage, reason
+            order by count desc, stage, reason
+            """)
 
     /// Reads notification_of_version1, which has almost no rows.
     static let version1 = Statement(

@@ -197,7 +197,7 @@ struct AttentionTests {
                 }
             ),
             (
-                "rejected 1 verified notification (undecodable): storekeeper dead-letters list --stage state-updater",
+                "once the cause is repaired storekeeper dead-letters replay --all --stage state-updater --reason undecodable",
                 {
                     $0.rejected = .read([.init(stage: "state-updater", reason: "undecodable", count: 1)])
                 }

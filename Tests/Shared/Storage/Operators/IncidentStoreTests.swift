@@ -6,6 +6,31 @@ import TestSupport
 import Testing
 
 @Suite struct IncidentStoreTests {
+    @Test func `IncidentStore counts no dead letter that was replayed or dismissed`() async throws {
+        try await TestDatabase.connected { connection async throws in
+            let (now, store) = (Fixtures.now, IncidentStore(connection))
+            _ = try await RejectedStore(connection).record(
+                (0..<3).map { offset in
+                    RejectedRow(
+                        cluster: "c", position: LogPosition(topic: "t", partition: 0, offset: offset),
+                        stage: "verifier", reason: "app-unknown", message: "", rejectedAt: now)
+                })
+            func act(_ operation: String, on offset: Int, after seconds: Double) async throws {
+                try await OperatorActionStore(connection).record([
+                    OperatorAction(
+                        actedAt: now.addingTimeInterval(seconds), actor: "ann", operation: operation,
+                        subject: "dead letter c/0/\(offset)", reason: nil)
+                ])
+            }
+            try await act("dead-letters replay", on: 0, after: 60)
+            try await act("dead-letters dismiss", on: 1, after: 60)
+            // Of another one at its offset, before the topic was created again.
+            try await act("dead-letters dismiss", on: 2, after: -60)
+            let found = try await store.rejections(since: now.addingTimeInterval(-3600), now: now)
+            #expect(found.map(\.reason) == ["app-unknown"] && found.map(\.count) == [1] && found.map(\.recent) == [1])
+        }
+    }
+
     @Test func `IncidentStore knows the receivers that were stopped from those that are silent`() async throws {
         try await TestDatabase.connected { connection async throws in
             func beat(_ instance: String, _ minute: Int64, isLast: Bool = false) -> IngestHeartbeat {
