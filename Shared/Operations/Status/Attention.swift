@@ -89,7 +89,9 @@ package struct Attention: Sendable {
     }
 
     /// What is no problem, and an operator may want to set.
-    package func hints(on report: PipelineStatus) -> [String] { orphans(report) + products(report) }
+    package func hints(on report: PipelineStatus) -> [String] {
+        orphans(report) + products(report) + late(report)
+    }
 
     private func orphans(_ report: PipelineStatus) -> [String] {
         (report.stages.value ?? []).filter { !$0.orphanedPartitions.isEmpty }.map { stage in
@@ -98,6 +100,13 @@ package struct Attention: Sendable {
                 "\(stage.name) has stored offsets of partitions that \(stage.topic) does not have (\(partitions)), and ignores "
                 + "them: storekeeper offsets reset deletes them"
         }
+    }
+
+    private func late(_ report: PipelineStatus) -> [String] {
+        guard report.isLate else { return [] }
+        return [
+            "what did not answer in time may be slow or far away: storekeeper status --timeout 10 waits longer (default: 2 s)"
+        ]
     }
 
     private func blocked(_ report: PipelineStatus) -> [String] {

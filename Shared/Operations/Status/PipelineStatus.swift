@@ -226,4 +226,13 @@ package struct PipelineStatus: Sendable, Encodable {
     package var attention: [String] = []
     /// What an operator may want to set or know, and what is no problem; filled by ``Attention``.
     package var hints: [String] = []
+
+    /// Whether a part of it did not answer within its time.
+    package var isLate: Bool {
+        let problems = [
+            receivers.problem, brokers.problem, stages.problem, ledger.problem, unpublished.problem, blocked.problem,
+            recovery.problem, rejected.problem,
+        ]
+        return (problems.compactMap(\.self) + unread.values).contains { $0.hasPrefix(Section<Int>.late) }
+    }
 }

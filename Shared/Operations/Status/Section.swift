@@ -13,6 +13,9 @@ package enum Section<Value: Sendable & Encodable>: Sendable, Encodable {
         }
     }
 
+    /// The beginning of the reason where the time was over.
+    package static var late: String { "no answer within " }
+
     /// Gives up after a time; what still runs then is cancelled and not waited for, because a client of a dependency that hangs
     /// may notice it late.
     package init(within limit: Duration, _ body: @escaping @Sendable () async throws -> Value) async {
@@ -21,7 +24,7 @@ package enum Section<Value: Sendable & Encodable>: Sendable, Encodable {
             let work = Task { once.resume(await Section(body)) }
             Task {
                 try? await Task.sleep(for: limit)
-                once.resume(.unreadable("no answer within \(limit.components.seconds) s"))
+                once.resume(.unreadable("\(Self.late)\(limit.components.seconds) s"))
                 work.cancel()
             }
         }

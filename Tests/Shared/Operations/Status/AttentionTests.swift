@@ -158,6 +158,17 @@ struct AttentionTests {
         #expect(hints.first?.contains("storekeeper offsets reset") == true)
     }
 
+    @Test func `Attention hints at a longer time where something did not answer within it, and nowhere else`() {
+        func hints(_ problem: String) -> [String] {
+            let report = PipelineStatus(
+                at: Self.now, stages: .unreadable(problem), ledger: .read(.init(sample: 0)), rejected: .read([]),
+                receivers: .read([]), recovery: .read(RecoveryStatus()))
+            return Attention().hints(on: report)
+        }
+        #expect(hints("no answer within 2 s").first?.contains("storekeeper status --timeout 10") == true)
+        #expect(hints("connection refused") == [])
+    }
+
     @Test func `Attention says each problem once, with what to do`() {
         let wrong: [(String, (inout PipelineStatus) -> Void)] = [
             ("Kafka", { $0.stages = .unreadable("away") }),
