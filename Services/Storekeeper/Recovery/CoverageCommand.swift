@@ -67,7 +67,13 @@ struct CoverageCommand: Subcommand {
             bundleId: app)
         let rows = days.map(DayRow.init)
         try output.list(
-            rows, none: "No days yet; the scheduler begins with the first notification of an app.",
+            rows,
+            none: """
+                No day\(app.map { " of \($0)" } ?? "") from \((stretch.from ?? now).day) until now was compared with Apple's history. \
+                The scheduler begins with a day (UTC) an hour after its end (STOREKEEPER_SWEEP_DELAY), for apps with a key of \
+                Apple's API, from the day of their first notification on. What it compares before that: storekeeper coverage \
+                --windows
+                """,
             in: context)
         if days.contains(where: \.state.needsHelp) { throw Exit.failed.code }
     }
