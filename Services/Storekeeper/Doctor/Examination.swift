@@ -132,6 +132,10 @@ struct Examination: Sendable {
             return .notChecked(
                 "URL", "--url names the one that App Store Connect has; without it the test notification shows")
         }
+        return await Self.finding(at: url)
+    }
+
+    static func finding(at url: String) async -> DoctorFinding {
         let isLocal = ["127.0.0.1", "localhost", "::1"].contains(URL(string: url)?.host ?? "")
         guard url.hasPrefix("https:") || isLocal else {
             return .failed(
@@ -140,12 +144,28 @@ struct Examination: Sendable {
         }
         do {
             let page = try await HTTPPage(at: url, within: .seconds(10))
-            return Self.finding(of: page.status, at: url)
+            return finding(of: page.status, at: url)
         } catch {
+            guard await !answersWithoutTLS(url) else {
+                return .failed(
+                    "URL", "the port of \(url) answers without TLS, and Apple posts to HTTPS alone",
+                    "give TLS to a proxy before ingest: Deploy/compose/tls.yml does, and \(Self.page) says how; ingest itself "
+                        + "is asked on its machine with --url http://127.0.0.1:PORT/v1/notifications")
+            }
             return .failed(
                 "URL", "\(url) cannot be reached from here: \(error)",
                 "check name, firewall (Apple posts from 17.0.0.0/8), certificate and load balancer")
         }
+    }
+
+    /// A port with TLS answers to a request without it 400, or nothing.
+    private static func answersWithoutTLS(_ url: String) async -> Bool {
+        guard var plain = URLComponents(string: url), plain.scheme == "https" else { return false }
+        (plain.scheme, plain.port) = ("http", plain.port ?? 443)
+        guard let url = plain.string, let page = try? await HTTPPage(at: url, within: .seconds(10)) else {
+            return false
+        }
+        return page.status != 400
     }
 
     /// Ingest answers 405 to GET: then name, port, TLS and path are right, and nothing was stored. A proxy that lets only Apple post answers
