@@ -129,7 +129,8 @@ package struct BeginOffsets: Sendable {
             if let written = record.timestamp, written >= moment {
                 throw OperationError(
                     "the record at \(place) was written at \(written.text), and Kafka found none since \(moment.text) before it: "
-                        + "these brokers do not find records by their time, so the groups can only begin at the beginning"
+                        + "these brokers do not find records by their time, so the groups can only begin at the beginning. The "
+                        + "embedded broker of storekeeper dev and Deploy/run is such a one; run this against Apache Kafka"
                 )
             }
             evidence[place.topicPartition] = PositionEvidence(endingWith: record)
