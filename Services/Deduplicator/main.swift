@@ -13,7 +13,8 @@ await ServiceProcess(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
     let connection = try await WorkerConnection(
-        context, stage: .deduplicator, reading: Topics.verified.route, of: Topics.plan)
+        context, stage: .deduplicator, reading: Topics.verified.route, of: Topics.plan,
+        after: SchemaReadiness.requirement(context, of: "deduplicator"))
     let database = PostgresConnection(
         context.settings.postgres(for: "deduplicator", plansOnce: true), logger: context.logger)
     let parts = connection.services(

@@ -15,7 +15,8 @@ await ServiceProcess(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
     let connection = try await WorkerConnection(
-        context, stage: .webhooks, reading: Topics.changed.route, of: Topics.plan)
+        context, stage: .webhooks, reading: Topics.changed.route, of: Topics.plan,
+        after: SchemaReadiness.requirement(context, of: "webhooks"))
     func database(_ plansOnce: Bool = true) -> PostgresConnection {
         PostgresConnection(context.settings.postgres(for: "webhooks", plansOnce: plansOnce), logger: context.logger)
     }
