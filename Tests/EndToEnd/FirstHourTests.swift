@@ -73,6 +73,20 @@ extension EndToEnd {
             #expect(shown == "warning: w\n20 of 100 steps, 1 of 2 own modules\nerror: e\n")
         }
 
+        @Test func `Deploy run refuses an option that devkit does not have before it installs or builds`() async throws
+        {
+            let place = try TemporaryDirectory()
+            defer { place.remove() }
+            let (output, log) = (place.path("output"), place.path("log"))
+            let child = try await Spawner().start(
+                "run", program: DocumentedStep.root.appendingPathComponent("Deploy/run").path,
+                arguments: ["--log-dir", place.path("logs"), "--raet", "5"], environment: ["PATH": "/usr/bin:/bin"],
+                log: log, output: output)
+            #expect(await child.ending() == .exit(64))
+            #expect(try String(contentsOfFile: log, encoding: .utf8).contains("there is no option --raet"))
+            #expect(try String(contentsOfFile: output, encoding: .utf8) == "")
+        }
+
         /// Pages whose blocks each run against a dev of their own.
         static let firstPages = ["Documentation/FirstHour.md", "Documentation/API.md"]
 
