@@ -8,7 +8,8 @@ import Postgres
 struct Configuration: KafkaVariables, DatabaseVariables {
     let brokers = Variable.kafkaBrokers
     let replicationFactor = Variable.int(
-        "STOREKEEPER_REPLICATION_FACTOR", "copies of each partition; 3 with min.insync.replicas=2 in production",
+        "STOREKEEPER_REPLICATION_FACTOR",
+        "copies of each partition: 3 with min.insync.replicas=2 in production, 1 on a single broker",
         in: 1...7)
     let aclPrincipals = Variable.string(
         "STOREKEEPER_ACL_PRINCIPALS",

@@ -10,7 +10,10 @@ await ServiceProcess(
     adminAddress: "127.0.0.1:9100", variables: Configuration(),
     flags: [
         "--check":
-            "compare topics, ACLs, schema, grants and roles with the expected ones, change nothing; exit 1 if they differ"
+            """
+        compare topics, ACLs, schema, grants and roles with the expected ones, change nothing; exit 1 if they differ. \
+        Needs the same variables
+        """
     ]
 ).perform(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
