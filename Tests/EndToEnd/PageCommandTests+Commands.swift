@@ -1,6 +1,7 @@
 extension EndToEnd.PageCommandTests {
     /// Commands of pages with values for what the pages leave to the reader, or with the exit code that they have here.
     static let completed: [String: String] = [
+        "cat DIR/verifier.admin-port": #"cat "$KEPT/verifier.admin-port""#,
         "chmod 600 AuthKey_ABC123DEFG.p8": "touch AuthKey_ABC123DEFG.p8 && chmod 600 AuthKey_ABC123DEFG.p8",
         "chmod 640 keys/*.p8": "mkdir -p keys && touch keys/a.p8 && chmod 640 keys/*.p8",
         "cat exports/*.csv > all.csv":
