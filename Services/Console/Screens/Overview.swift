@@ -64,8 +64,8 @@ struct OverviewScreen: Sendable {
                 note: "\(Figures.grouped(Int64(minutes.reduce(0, +)))) in the last hour", address: "/notifications",
                 sparkline: Sparkline(minutes, "Notifications per minute in the last hour")),
             Figure(
-                label: "Dead letters, 24 hours", value: Figures.grouped(Int64(rejected)),
-                note: rejections.first.map { "most: \($0.reason)" } ?? "nothing was rejected",
+                label: "Open dead letters, 24 hours", value: Figures.grouped(Int64(rejected)),
+                note: rejections.first.map { "most: \($0.reason)" } ?? "none is open",
                 address: "/dead-letters", sparkline: nil),
             Figure(
                 label: "Complete days of the last 30",
