@@ -95,15 +95,16 @@ struct RunCommand: SimulatorWork {
         var simulate = Simulate(
             plan: plan, signer: signer, target: Target(client: client, url: target, timeout: .seconds(timeout)),
             record: recordWriter, backlog: backlog, stop: context.stop, present: now, now: clock.now)
-        if !json { simulate.tell = { try? FileHandle.standardError.write(contentsOf: Data("\($0)\n".utf8)) } }
+        if !json { simulate.tell = Self.tell }
         if let url = uploads.url {
             simulate.uploadTarget = UploadTarget(
                 target: Target(client: client, url: url, timeout: .seconds(timeout)), keys: try uploads.tokens())
         }
         let result: Result<Tally, any Error>
-        do { result = .success(try await run(simulate, options.now == nil ? clock : nil)) } catch {
-            result = .failure(error)
-        }
+        do {
+            let movable = options.now == nil ? clock : nil
+            result = .success(try await run(simulate, movable, timeOfDay: context.now))
+        } catch { result = .failure(error) }
         try await client.shutdown()
         try recordWriter?.close()
         let tally = try result.get()
@@ -116,6 +117,10 @@ struct RunCommand: SimulatorWork {
         }
         // With an API, a notification whose retries are exhausted can still be fetched from history.
         if tally.givenUp > 0, !plan.isOpenEnded { throw ExitCode.failure }
+    }
+
+    @Sendable private static func tell(_ line: String) {
+        try? FileHandle.standardError.write(contentsOf: Data("\(line)\n".utf8))
     }
 
     private func ownCatalogue() throws -> Catalogue {
@@ -135,7 +140,9 @@ struct RunCommand: SimulatorWork {
         return named.filter { !catalogue.isOwn($0) } + own
     }
 
-    private func run(_ simulate: Simulate, _ clock: SimulatedClock?) async throws -> Tally {
+    private func run(
+        _ simulate: Simulate, _ clock: SimulatedClock?, timeOfDay: @escaping @Sendable () -> Date
+    ) async throws -> Tally {
         guard let (host, port) = api.hostAndPort else { return try await simulate.run() }
         let deliveryService = DeliveryService(Outbox(plan: simulate.plan, now: simulate.present()))
         let historyStore = HistoryStore(limit: api.remember)
@@ -153,7 +160,7 @@ struct RunCommand: SimulatorWork {
             limits: RateLimits(scale: api.limitScale), faults: faults, answers: RefundAnswers(record: simulate.record),
             retention: RetentionMessageContents(review: RetentionReview(seed: simulate.plan.seed)),
             tokenLife: api.tokenLife,
-            present: simulate.present, now: simulate.now)
+            present: simulate.present, now: simulate.now, timeOfDay: timeOfDay, refused: Self.tell)
         let control = ServerControl(
             historyStore: historyStore, deliveryService: deliveryService, keys: keys,
             keyFiles: given.isEmpty ? files : nil, faults: faults,

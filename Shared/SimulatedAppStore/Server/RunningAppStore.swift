@@ -33,11 +33,15 @@ final class RunningAppStore: Sendable {
     ///   - review: of images and messages.
     ///   - present: up to when purchases have events.
     ///   - now: the clock of its answers; by default the same.
+    ///   - timeOfDay: the real time, where `now` is ahead of it.
+    ///   - refused: called with the reason for which a token was refused.
     static func with<Value: Sendable>(
         _ apps: [App], keys: [AcceptedKey], signer: NotificationSigner, limitScale: Double = 1000,
         tokenLife: TimeInterval = 3600, keyFiles: KeyFiles? = nil, review: RetentionReview = RetentionReview(),
         present: @escaping @Sendable () -> Date,
-        now: (@Sendable () -> Date)? = nil, _ body: @Sendable (RunningAppStore) async throws -> Value
+        now: (@Sendable () -> Date)? = nil, timeOfDay: (@Sendable () -> Date)? = nil,
+        refused: @escaping @Sendable (String) -> Void = { _ in },
+        _ body: @Sendable (RunningAppStore) async throws -> Value
     ) async throws -> Value {
         let now = now ?? present
         let (historyStore, faults, keys) = (HistoryStore(limit: 10_000), FaultList(), KeyRing(keys))
@@ -49,7 +53,7 @@ final class RunningAppStore: Sendable {
                 limits: RateLimits(scale: limitScale), faults: faults, answers: answers,
                 retention: RetentionMessageContents(review: review), tokenLife: tokenLife,
                 present: present,
-                now: now),
+                now: now, timeOfDay: timeOfDay ?? now, refused: refused),
             control: ServerControl(
                 historyStore: historyStore, deliveryService: deliveryService, keys: keys, keyFiles: keyFiles,
                 faults: faults,

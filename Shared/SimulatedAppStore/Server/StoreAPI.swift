@@ -25,16 +25,23 @@ struct StoreAPI: Sendable {
     let tokenLife: TimeInterval
     /// The simulated present: notifications that a request orders are signed then.
     let present: @Sendable () -> Date
-    /// The time of day for tokens, limits and windows of history.
+    /// The time for tokens, limits and windows of history, which a command moves forward.
     let now: @Sendable () -> Date
+    /// The real time. A client that does not follow the simulator's clock dates its tokens by it.
+    let timeOfDay: @Sendable () -> Date
+    /// Called with the reason for which a token was refused.
+    let refused: @Sendable (String) -> Void
 
     /// Answers a request.
     func answer(to request: APIRequest) -> APIAnswer {
         let now = now()
         let (environment, path) = place(of: request.path)
         guard let (endpoint, arguments) = Endpoint.find(method: request.method, path: path) else { return .notFound }
-        let bundleId = TokenCheck(keys: keys).bundleId(authorization: request.authorization, now: now)
-        guard let bundleId, var app = apps.first(where: { $0.bundleId == bundleId }) else { return .unauthorized }
+        var app: App
+        do { app = try self.app(of: request, now: now) } catch {
+            refused("\(request.method) /\(request.path.joined(separator: "/")) was answered 401: \(error)")
+            return .unauthorized
+        }
         app.environment = environment
         if let storm = faults.strike(.storm, endpoint, now: now) {
             return .tooManyRequests(until: now.addingTimeInterval(storm.delay.milliseconds / 1000))
@@ -48,6 +55,16 @@ struct StoreAPI: Sendable {
             // Only signing can fail here.
             return APIAnswer(APIFault(5_000_000))
         }
+    }
+
+    /// - Throws: ``SimulatorError`` with the reason to refuse its token.
+    private func app(of request: APIRequest, now: Date) throws -> App {
+        let bundleId = try TokenCheck(keys: keys).bundleId(
+            authorization: request.authorization, at: [now, timeOfDay()])
+        guard let app = apps.first(where: { $0.bundleId == bundleId }) else {
+            throw SimulatorError("bid of the token, \(bundleId), is none of the simulated apps")
+        }
+        return app
     }
 
     private func answer(to call: APICall) throws -> APIAnswer {

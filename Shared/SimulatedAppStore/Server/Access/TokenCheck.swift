@@ -14,20 +14,40 @@ struct TokenCheck: Sendable {
 
     let keys: KeyRing
 
-    /// - Returns: the bundle id of the token; nil if it is invalid, without a reason, as Apple gives none.
-    func bundleId(authorization: String?, now: Date) -> String? {
-        guard let authorization, authorization.utf8.count <= Self.sizeLimit, authorization.hasPrefix("Bearer ")
-        else { return nil }
-        guard let claims = keys.claims(of: Array(authorization.dropFirst(7).utf8)),
-            // Apple's own library for Swift writes fractions of a second.
-            claims["aud"]?.string == "appstoreconnect-v1", let expires = claims["exp"]?.double
-        else { return nil }
-        let seconds = now.timeIntervalSince1970
+    /// - Parameter times: the token has to be valid at one of them.
+    /// - Returns: the bundle id of the token.
+    /// - Throws: ``SimulatorError`` with the reason, for the simulator's own output: Apple's answer has none.
+    func bundleId(authorization: String?, at times: [Date]) throws -> String {
+        guard let authorization, authorization.hasPrefix("Bearer ") else {
+            throw SimulatorError("the request has no header Authorization: Bearer TOKEN")
+        }
+        guard authorization.utf8.count <= Self.sizeLimit else {
+            throw SimulatorError("the token is longer than \(Self.sizeLimit) bytes")
+        }
+        guard let claims = keys.claims(of: Array(authorization.dropFirst(7).utf8)) else {
+            throw SimulatorError(
+                "no accepted key signed the token for its issuer: it is a JWT with alg ES256, typ JWT, and kid and iss of a "
+                    + "key in api-keys.json or of --api-key")
+        }
+        guard claims["aud"]?.string == "appstoreconnect-v1" else {
+            throw SimulatorError("aud of the token is not appstoreconnect-v1")
+        }
+        // Apple's own library for Swift writes fractions of a second.
+        guard let expires = claims["exp"]?.double else { throw SimulatorError("the token has no exp") }
+        guard let bundleId = claims["bid"]?.string else { throw SimulatorError("the token has no bid") }
+        guard times.contains(where: { Self.isValid(at: $0, issued: claims["iat"], expires: expires) }) else {
+            throw SimulatorError(
+                "iat and exp of the token are not valid at \(times.map { $0.formatted(.iso8601) }.joined(separator: " or "))"
+                    + ", or more than an hour apart")
+        }
+        return bundleId
+    }
+
+    private static func isValid(at date: Date, issued: JSONValue?, expires: Double) -> Bool {
+        let seconds = date.timeIntervalSince1970
         // Apple documents iat, and its own library for Python leaves it out.
-        let issued = claims["iat"].map { $0.double ?? -1 } ?? seconds
-        guard expires > seconds, issued >= 0, issued <= seconds + Self.skew, expires - issued < Self.longestLife + 1
-        else { return nil }
-        return claims["bid"]?.string
+        let issued = issued.map { $0.double ?? -1 } ?? seconds
+        return expires > seconds && issued >= 0 && issued <= seconds + skew && expires - issued < longestLife + 1
     }
 }
 

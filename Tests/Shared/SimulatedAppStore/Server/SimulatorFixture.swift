@@ -48,14 +48,16 @@ final class SimulatorFixture: Sendable {
     /// Runs a server while the body runs.
     static func open(
         limitScale: Double = 1000, tokenLife: TimeInterval = 3600, keyFiles: KeyFiles? = nil,
-        review: RetentionReview = RetentionReview(),
+        review: RetentionReview = RetentionReview(), timeOfDay: (@Sendable () -> Date)? = nil,
+        refused: @escaping @Sendable (String) -> Void = { _ in },
         _ body: @Sendable (SimulatorFixture) async throws -> Void
     ) async throws {
         let token = try FixtureToken()
         let clock = ManualClock(at: beginning)
         try await RunningAppStore.with(
             [production, sandbox], keys: [try token.accepted], signer: try NotificationSignerTests.signer(),
-            limitScale: limitScale, tokenLife: tokenLife, keyFiles: keyFiles, review: review, present: { clock.now }
+            limitScale: limitScale, tokenLife: tokenLife, keyFiles: keyFiles, review: review, present: { clock.now },
+            timeOfDay: timeOfDay, refused: refused
         ) { appStore in
             try await body(SimulatorFixture(appStore, token, clock))
         }

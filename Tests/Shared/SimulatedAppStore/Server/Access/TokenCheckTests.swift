@@ -1,6 +1,7 @@
 import AppStore
 import Foundation
 import Signatures
+import Synchronization
 import TestSupport
 import Testing
 
@@ -95,6 +96,39 @@ import Testing
                 "GET", "v1/transactions/1", authorization: "Bearer \(token.text(now: fixture.now))")
             #expect(answer.status == 404)
         }
+    }
+
+    @Test func `Token that is dated by the real or by the simulated time is served, and one of neither is refused`()
+        async throws
+    {
+        let reasons = Reasons()
+        try await SimulatorFixture.open(timeOfDay: { SimulatorFixture.beginning }, refused: { reasons.add($0) }) {
+            fixture in
+            fixture.move(by: 31 * 86_400)
+            for date in [SimulatorFixture.beginning, fixture.now] {
+                let answer = try await fixture.ask(
+                    "GET", "v1/transactions/1", authorization: "Bearer \(fixture.token.text(now: date))")
+                #expect(answer.errorCode == 4_040_010)
+            }
+            #expect(reasons.all.isEmpty)
+            let stale = try fixture.token.text(now: SimulatorFixture.beginning.addingTimeInterval(-7200))
+            let answer = try await fixture.ask("GET", "v1/transactions/1", authorization: "Bearer \(stale)")
+            #expect(answer.status == 401)
+            let stranger = try fixture.token.changed { $0.bundleId = "com.example.stranger" }.text(now: fixture.now)
+            _ = try await fixture.ask("GET", "v1/transactions/1", authorization: "Bearer \(stranger)")
+            #expect(reasons.all.count == 2)
+            #expect(reasons.all.first?.contains("iat and exp of the token are not valid at") == true)
+            #expect(reasons.all.last?.contains("com.example.stranger, is none of the simulated apps") == true)
+        }
+    }
+
+    /// The reasons that the simulator gave.
+    private final class Reasons: Sendable {
+        private let kept = Mutex<[String]>([])
+
+        var all: [String] { kept.withLock { $0 } }
+
+        func add(_ reason: String) { kept.withLock { $0.append(reason) } }
     }
 
     @Test func `Changed signature, claims under another's signature and other schemes are rejected`() async throws {
