@@ -44,10 +44,11 @@ struct SigningOptions: ParsableArguments {
     @Option(
         help: """
             App as BUNDLE-ID:APPLE-ID, in the environments of --environment, or with its own as \
-            BUNDLE-ID:APPLE-ID:Production,Sandbox; repeat for several.
+            BUNDLE-ID:APPLE-ID:Production,Sandbox; repeat for several. Default: com.example.app:1234567890, but with a \
+            catalogue its apps alone.
             """,
         transform: SignedApp.init)
-    var app: [SignedApp] = Self.defaultApps
+    var app: [SignedApp] = []
 
     @Option(help: "Production or Sandbox; repeat for both.")
     var environment: [String] = ["Sandbox"]
@@ -73,11 +74,29 @@ struct SigningOptions: ParsableArguments {
 
     /// Every app in each of its environments.
     var apps: [App] {
-        app.flatMap { app in
+        (app.isEmpty ? Self.defaultApps : app).flatMap { app in
             (app.environments ?? environment.compactMap { StoreEnvironment(rawValue: $0) }).map {
                 App(bundleId: app.bundleId, appAppleId: app.appAppleId, environment: $0)
             }
         }
+    }
+
+    /// Those of --app and those of the catalogue; of the catalogue alone where no --app is given.
+    /// - Throws: ``SimulatorError`` where --app and the catalogue say different things of an app.
+    func apps(with catalogue: Catalogue) throws -> [App] {
+        let own = catalogue.own.flatMap { app in
+            app.environments.map { App(bundleId: app.bundleId, appAppleId: app.appAppleId, environment: $0) }
+        }
+        for named in app {
+            guard let listed = catalogue.own.first(where: { $0.bundleId == named.bundleId }) else { continue }
+            let environments = named.environments ?? listed.environments
+            guard named.appAppleId == listed.appAppleId, Set(environments) == Set(listed.environments) else {
+                throw SimulatorError(
+                    "--app and the catalogue name \(named.bundleId) with different Apple IDs or environments: leave out the "
+                        + "--app, since the catalogue says what is simulated of its apps")
+            }
+        }
+        return app.isEmpty && !own.isEmpty ? own : apps.filter { !catalogue.isOwn($0) } + own
     }
 
     /// The authority of the directory, created if there is none.

@@ -72,7 +72,7 @@ struct RunCommand: SimulatorWork {
 
     func run(in context: CommandContext) async throws {
         let catalogue = try ownCatalogue()
-        var plan = try options.plan(for: apps(with: catalogue))
+        var plan = try options.plan(for: signing.apps(with: catalogue))
         plan.catalogue = catalogue
         if plan.apps.allSatisfy(catalogue.isOwn) {
             guard api.address != nil else {
@@ -129,15 +129,6 @@ struct RunCommand: SimulatorWork {
             throw SimulatorError("\(path) cannot be read: give a file with apps and their products")
         }
         do { return try Catalogue(json: Array(json)) } catch { throw SimulatorError("\(path): \(error)") }
-    }
-
-    /// Those of --app and those of the catalogue; of the catalogue alone where no --app is given.
-    private func apps(with catalogue: Catalogue) -> [App] {
-        let own = catalogue.own.flatMap { app in
-            app.environments.map { App(bundleId: app.bundleId, appAppleId: app.appAppleId, environment: $0) }
-        }
-        let named = !own.isEmpty && signing.app == SigningOptions.defaultApps ? [] : signing.apps
-        return named.filter { !catalogue.isOwn($0) } + own
     }
 
     private func run(

@@ -21,6 +21,25 @@ struct SigningOptionsTests {
         #expect(throws: (any Error).self) { try Self.apps("--app", text) }
     }
 
+    @Test func `App beside a catalogue is simulated too, and one that contradicts it is refused`() throws {
+        let json = #"""
+            {"apps": [{"bundleId": "com.example.mine", "appAppleId": 7, "environments": ["Sandbox"], "products": [
+            {"productId": "coins", "type": "Consumable", "price": 990}]}]}
+            """#
+        let catalogue = try Catalogue(json: Array(json.utf8))
+        func apps(_ arguments: String...) throws -> [String] {
+            try SigningOptions.parse(["--authority", "here"] + arguments).apps(with: catalogue).map {
+                "\($0.bundleId) \($0.appAppleId) \($0.environment.rawValue)"
+            }
+        }
+        let mine = "com.example.mine 7 Sandbox"
+        #expect(try apps() == [mine])
+        #expect(try apps("--app", "com.example.app:1234567890") == ["com.example.app 1234567890 Sandbox", mine])
+        #expect(try apps("--app", "com.example.mine:7") == [mine])
+        #expect(throws: SimulatorError.self) { try apps("--app", "com.example.mine:8") }
+        #expect(throws: SimulatorError.self) { try apps("--app", "com.example.mine:7:Production") }
+    }
+
     @Test func `App that occurs twice is rejected`() {
         #expect(throws: (any Error).self) { try Self.apps("--app", "a:1:Sandbox", "--app", "a:1:Production") }
     }
