@@ -138,8 +138,7 @@ struct RunCommand: SimulatorWork {
         let deliveryService = DeliveryService(Outbox(plan: simulate.plan, now: simulate.present()))
         let historyStore = HistoryStore(limit: api.remember)
         let files = KeyFiles(
-            directory: URL(fileURLWithPath: signing.authority, isDirectory: true),
-            bundleIds: signing.app.map(\.bundleId))
+            directory: URL(fileURLWithPath: signing.authority, isDirectory: true), apps: simulate.plan.apps)
         let given = try api.keys.map { text in
             try AcceptedKey(describedBy: text) { try String(contentsOfFile: $0, encoding: .utf8) }
         }

@@ -88,3 +88,11 @@ struct KeyFiles: Sendable {
         return String(key.uncompressedPoint.suffix(10).map { alphabet[Int($0) % alphabet.count] })
     }
 }
+
+extension KeyFiles {
+    /// - Parameter apps: each as often as it has environments.
+    init(directory: URL, apps: [App]) {
+        var seen: Set<String> = []
+        self.init(directory: directory, bundleIds: apps.map(\.bundleId).filter { seen.insert($0).inserted })
+    }
+}

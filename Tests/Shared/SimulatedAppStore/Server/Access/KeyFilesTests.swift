@@ -2,6 +2,7 @@ import AppStore
 import Foundation
 import ServerAPI
 import Signatures
+import StrictJSON
 import TestSupport
 import Testing
 
@@ -20,6 +21,21 @@ import Testing
         let apps = AppRegistry(apps: ["com.example.app", "b"].map { AcceptedApp(bundleId: $0, appAppleId: 1) })
         let list = try APIKeysFile(contentsOf: directory.path("api-keys.json"), apps: apps)
         #expect(Set(list.credentials.keys) == ["com.example.app", "b"])
+    }
+
+    @Test func `Key list names every simulated app once, those of a catalogue too`() throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let json = #"""
+            {"apps": [{"bundleId": "com.example.mine", "appAppleId": 7, "products": [
+            {"productId": "coins", "type": "Consumable", "price": 990}]}]}
+            """#
+        let apps = try SigningOptions.parse(["--authority", "here"]).apps(
+            with: try Catalogue(json: Array(json.utf8)))
+        _ = try KeyFiles(directory: directory.url, apps: apps).loadOrCreate()
+        let list = try JSONDocument(Array(try Data(contentsOf: directory.url.appendingPathComponent("api-keys.json"))))
+        #expect(apps.count == 2)
+        #expect(list.root.elements.map { $0["bundleId"]?.string } == ["com.example.mine"])
     }
 
     @Test func `Key file is readable by its owner only, and a removed key is off the list`() throws {
