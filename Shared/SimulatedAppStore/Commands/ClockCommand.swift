@@ -81,9 +81,8 @@ struct ClockAdvance: SimulatorWork {
 
     static func sentence(_ root: JSONValue) -> String {
         let time = ClientOptions.time(root["now"]) ?? ""
-        let days = Double(root["aheadMilliseconds"]?.int64 ?? 0) / 86_400_000
-        return
-            "\(time), \(days.formatted(.number.precision(.fractionLength(0...2)).locale(Locale(identifier: "en")))) days ahead; "
+        let ahead = SimulatedClock.words(Double(root["aheadMilliseconds"]?.int64 ?? 0) / 1000)
+        return "\(time), \(ahead) ahead; "
             + "\(root["sent"]?.int64 ?? 0) notifications about bought purchases were sent"
     }
 }

@@ -50,4 +50,28 @@ final class SimulatedClock: Sendable {
         }
         return number.isEmpty && sum > 0 ? sum : nil
     }
+
+    /// The text that `clock advance` takes, such as `30d12h`, of at least so many seconds.
+    static func argument(_ seconds: TimeInterval) -> String {
+        let parts = parts(max(1, seconds.rounded(.up)))
+        return parts.map { "\($0.count)\($0.unit.prefix(1))" }.joined()
+    }
+
+    /// Words for a person, such as `1 day 12 hours`.
+    static func words(_ seconds: TimeInterval) -> String {
+        let parts = parts(max(0, seconds.rounded()))
+        return parts.isEmpty
+            ? "0 seconds" : parts.map { "\($0.count) \($0.unit)\($0.count == 1 ? "" : "s")" }.joined(separator: " ")
+    }
+
+    /// Whole seconds by units, without those of which there are none.
+    private static func parts(_ seconds: TimeInterval) -> [(count: Int64, unit: String)] {
+        var rest = Int64(seconds)
+        var parts: [(count: Int64, unit: String)] = []
+        for (length, unit) in [(Int64(86_400), "day"), (3600, "hour"), (60, "minute"), (1, "second")] {
+            if rest >= length { parts.append((rest / length, unit)) }
+            rest %= length
+        }
+        return parts
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import StrictJSON
 import Testing
 
 @testable import SimulatedAppStore
@@ -11,6 +12,21 @@ import Testing
 
     @Test(arguments: ["", "d", "31", "31x", "-1d", "1.5d", "0d", "1d2", "9999999999d", "٣d"])
     func `What is no duration is refused`(text: String) { #expect(SimulatedClock.seconds(text) == nil) }
+
+    @Test(arguments: [
+        (0.0, "0 seconds"), (300, "5 minutes"), (86_400, "1 day"), (2_678_400, "31 days"),
+        (133_261, "1 day 13 hours 1 minute 1 second"),
+    ])
+    func `Clock says in words how far ahead it is`(seconds: Double, words: String) throws {
+        let json = #"{"now": 1780000000000, "aheadMilliseconds": \#(Int64(seconds * 1000)), "sent": 2}"#
+        let sentence = ClockAdvance.sentence(try JSONDocument(Array(json.utf8)).root)
+        #expect(sentence.contains(", \(words) ahead; 2 notifications"))
+    }
+
+    @Test(arguments: [("31d", 2_678_400.0), ("5m", 299.5), ("1d12h", 129_600), ("1s", 0)])
+    func `Clock names the argument that moves it as far`(text: String, seconds: Double) {
+        #expect(SimulatedClock.argument(seconds) == text)
+    }
 
     @Test func `Clock moves forward, no further than the certificates of the run are valid`() throws {
         let clock = SimulatedClock(base: { Self.now }, file: nil)
