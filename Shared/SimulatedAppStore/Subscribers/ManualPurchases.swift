@@ -187,9 +187,16 @@ struct ManualPurchases: Sendable {
             updateNextDate()
             return payload
         }
+        var waiting = ""
+        if purchase.hasRenewedEarly(at: moment), let begins = purchase.purchase?.purchaseDate,
+            events.contains(where: { purchase.permits($0, at: begins) })
+        {
+            let ahead = SimulatedClock.argument(begins.timeIntervalSince(date))
+            waiting = "it can once that period has begun: `simulator clock advance \(ahead)`; "
+        }
         throw SimulatorError(
             "\(([type] + [subtype].compactMap(\.self)).joined(separator: " ")) cannot follow: \(purchase.summary(at: moment)); "
-                + "possible now: \(purchase.possible(at: moment).joined(separator: ", "))")
+                + "\(waiting)possible now: \(purchase.possible(at: moment).joined(separator: ", "))")
     }
 
     /// When a failed charge can succeed: in the sandbox up to a minute later, by which the simulator's clock moves on.
