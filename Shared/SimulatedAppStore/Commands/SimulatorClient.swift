@@ -90,10 +90,16 @@ struct ClientOptions: ParsableArguments {
             print("notification  \(kind.joined(separator: " ")) \(uuid): \(result ?? "not answered yet")")
         }
         guard result == "SUCCESS" else {
-            throw SimulatorError(
-                "the receiver did not accept the notification (\(result ?? "no answer in time")): is --target of the simulator "
-                    + "right, and does the receiver answer 200? The simulator retries as Apple does")
+            throw Self.notAccepted(result)
         }
+    }
+
+    /// - Parameter result: Apple's; nil where there was no answer in time.
+    static func notAccepted(_ result: String?) -> SimulatorError {
+        SimulatorError(
+            "the receiver did not accept the notification (\(result ?? "no answer in time")): is --target of the simulator "
+                + "right, and does the receiver answer 200? As Apple, the simulator retries in production, and in the sandbox "
+                + "sends once unless `simulator run` has --retry-sandbox")
     }
 
     /// A time of an answer, to the second.

@@ -106,6 +106,12 @@ import Testing
         #expect(requests.map(\.body) == [Array(#"{"signedPayload":"a.b.c"}"#.utf8)])
     }
 
+    @Test func `Order that the receiver does not accept is not promised Apple's retries in the sandbox`() {
+        let message = ClientOptions.notAccepted("TIMED_OUT").description
+        #expect(message.contains("(TIMED_OUT)"))
+        #expect(message.contains("in the sandbox sends once unless `simulator run` has --retry-sandbox"))
+    }
+
     @Test func `Run exits 1 when retries were exhausted`() async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
