@@ -162,8 +162,6 @@ struct RunCommand: SimulatorWork {
         var simulate = simulate
         simulate.historyStore = historyStore
         simulate.deliveryService = deliveryService
-        simulate.tell?(
-            "The App Store Server API answers on http://\(host):\(port) until Ctrl-C, also after everything was sent")
         return try await ServedRun(
             simulate: simulate, server: StoreServer(api: store, control: control), host: host, port: port,
             portFile: api.portFile

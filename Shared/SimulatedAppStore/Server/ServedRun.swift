@@ -14,6 +14,10 @@ struct ServedRun: Sendable {
             if let portFile {
                 try Data("\(port)\n".utf8).write(to: URL(fileURLWithPath: portFile), options: .atomic)
             }
+            // Not before: the address may be in use, and 0 is a port that the system chooses.
+            simulate.tell?(
+                "The App Store Server API answers on http://\(host):\(port) until Ctrl-C, also after everything was sent"
+            )
             return try await simulate.run()
         }
     }

@@ -48,6 +48,25 @@ import Testing
         }
     }
 
+    @Test func `Run names the port that the system chose, and no address that is in use`() async throws {
+        let port = Mutex("")
+        try await Self.run("--environment", "Sandbox", "--count", "5") { run in
+            try await run.waitUntil { $0["isFinished"]?.bool == true }
+            port.withLock { $0 = String(run.address.split(separator: ":").last ?? "") }
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            let second = try await Command(
+                "run", "--target", "http://127.0.0.1:1/", "--authority", directory.path("authority"),
+                "--api-address", "127.0.0.1:\(port.withLock { $0 })"
+            ).outcome()
+            #expect(second.status != 0)
+            #expect(!second.errors.contains("Server API answers on"), "\(second.errors)")
+        } afterwards: { outcome in
+            let address = "http://127.0.0.1:\(port.withLock { $0 }) "
+            #expect(outcome.errors.contains("The App Store Server API answers on \(address)"), "\(outcome.errors)")
+        }
+    }
+
     @Test func `Test notification is sent on request and its status returned`() async throws {
         try await Self.run("--environment", "Production", "--count", "5") { run in
             try await run.waitUntil { $0["isFinished"]?.bool == true }
