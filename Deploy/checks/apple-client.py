@@ -35,8 +35,6 @@ from appstoreserverlibrary.models.UpdateAppAccountTokenRequest import UpdateAppA
 from appstoreserverlibrary.models.UploadMessageImage import UploadMessageImage
 from appstoreserverlibrary.models.UploadMessageRequestBody import UploadMessageRequestBody
 from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier
-from cryptography import x509
-from cryptography.hazmat.primitives.serialization import Encoding
 
 BUNDLE_ID = "com.example.app"
 APP_APPLE_ID = 1_234_567_890
@@ -101,7 +99,7 @@ def ask(address, environment, authority):
     )
     # The library knows Apple's hosts only.
     client._base_url = f"{address}/{environment.value.lower()}"
-    root = x509.load_pem_x509_certificate((authority / "root.pem").read_bytes()).public_bytes(Encoding.DER)
+    root = (authority / "root.der").read_bytes()
     verifier = SignedDataVerifier([root], False, environment, BUNDLE_ID, APP_APPLE_ID)
     verified = {"notification": 0, "transaction": 0, "renewal info": 0, "app transaction": 0}
     endpoints = set()

@@ -72,26 +72,28 @@ public struct DevelopmentAuthority: Sendable {
 extension DevelopmentAuthority {
     /// Writes certificates and keys as PEM files into a directory, which is created if it is missing.
     ///
-    /// `root.pem` is for verifiers; the files that end in `-key.pem` are readable by their owner only.
+    /// `root.pem` is for verifiers, `root.der` for those that take no PEM, such as Apple's libraries; the files that end in `-key.pem` are readable by their owner only.
     public func save(to directory: URL) throws {
         let files = FileManager.default
         try files.createDirectory(
             at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let contents: [(String, String, Int)] = [
+        let texts: [(String, String, Int)] = [
             ("root-key.pem", try rootIssuer.key.pem(), 0o600),
             ("intermediate-key.pem", try intermediateIssuer.key.pem(), 0o600),
             ("leaf-key.pem", try leafKey.pem(), 0o600),
             ("leaf.pem", try Certificate(der: leaf).pem, 0o644),
             ("intermediate.pem", intermediateIssuer.certificate.pem, 0o644),
-            // Last, so that a process that sees the root finds the rest.
-            ("root.pem", rootPEM, 0o644),
         ]
-        for (name, text, permissions) in contents {
+        var contents = texts.map { ($0, Data($1.utf8), $2) }
+        contents.append(("root.der", Data(root), 0o644))
+        // Last, so that a process that sees the root finds the rest.
+        contents.append(("root.pem", Data(rootPEM.utf8), 0o644))
+        for (name, bytes, permissions) in contents {
             let path = directory.appendingPathComponent(name).path
             // Created with its permissions, so that it is never readable by others.
             guard
                 files.createFile(
-                    atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: permissions])
+                    atPath: path, contents: bytes, attributes: [.posixPermissions: permissions])
             else { throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: path]) }
         }
     }

@@ -1,3 +1,6 @@
+import Foundation
+import Signatures
+import TestSupport
 import Testing
 
 @testable import SimulatedAppStore
@@ -38,6 +41,17 @@ struct SigningOptionsTests {
         #expect(try apps("--app", "com.example.mine:7") == [mine])
         #expect(throws: SimulatorError.self) { try apps("--app", "com.example.mine:8") }
         #expect(throws: SimulatorError.self) { try apps("--app", "com.example.mine:7:Production") }
+    }
+
+    @Test func `Authority has its root as PEM and as DER`() throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        let authority = try SigningOptions.parse(["--authority", directory.path("authority")])
+            .developmentAuthority(now: NotificationSignerTests.now)
+        let der = try Data(contentsOf: URL(fileURLWithPath: directory.path("authority/root.der")))
+        let pem = try Data(contentsOf: URL(fileURLWithPath: directory.path("authority/root.pem")))
+        #expect(Array(der) == authority.root)
+        #expect(try Certificate.all(in: Array(pem)).map(\.der) == [Array(der)])
     }
 
     @Test func `App that occurs twice is rejected`() {
