@@ -23,7 +23,7 @@ public struct PostgresConfiguration: Sendable {
     /// observes no timeout of its own. Nil is ten seconds more than ``statementTimeout``, and without limit where that is nil.
     public var answerTimeout: Duration?
 
-    /// Whether a prepared statement is planned once instead of at every execution. For short statements whose plan does
+    /// Whether a prepared statement is planned once, for values that are not known; else Postgres decides. For short statements whose plan does
     /// not depend on the values: planning what an account may use took 1.6 ms of 1.8, and a fifth of the server's time for
     /// small batches of notifications.
     public var plansOnce = false
@@ -93,9 +93,8 @@ extension PostgresConfiguration {
         }
         // Compiling takes longer than any of our statements: a question about one customer took 500 ms instead of 3.
         var settings = [("search_path", schema), ("client_min_messages", "warning"), ("jit", "off")]
-        // Left alone, Postgres may keep the plan that it made when a table was small for as long as it has not analyzed it again.
-        settings.append(("plan_cache_mode", plansOnce ? "force_generic_plan" : "force_custom_plan"))
         if plansOnce {
+            settings.append(("plan_cache_mode", "force_generic_plan"))
             // The one plan may be made while a table is empty and reading all of it is cheapest; it is kept when it no longer is.
             settings.append(("enable_seqscan", "off"))
         }

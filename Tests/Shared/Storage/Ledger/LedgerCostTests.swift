@@ -188,7 +188,7 @@ import Testing
     }
 
     /// By table and index: looks, and the rows that they read.
-    static func readRows(_ connection: PostgresConnection) async throws -> String {
+    private static func readRows(_ connection: PostgresConnection) async throws -> String {
         try await connection.execute(
             unsafeSQL: """
                 select coalesce(string_agg(relname || ' ' || seq_scan || ' ' || seq_tup_read, ', '), '') || '; ' || (
