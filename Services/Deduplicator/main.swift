@@ -13,8 +13,7 @@ await ServiceProcess(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
     let connection = try await WorkerConnection(
-        context, stage: .deduplicator, reading: Topics.verified.route, of: Topics.plan,
-        after: SchemaReadiness.requirement(context, of: "deduplicator"))
+        context, stage: .deduplicator, reading: Topics.verified.route, of: Topics.plan)
     let database = PostgresConnection(
         context.settings.postgres(for: "deduplicator", plansOnce: true), logger: context.logger)
     let parts = connection.services(

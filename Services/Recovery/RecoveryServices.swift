@@ -100,7 +100,7 @@ struct RecoveryServices {
         let most = context.settings.batch
         return try await WorkerConnection(
             context, stage: .recovery, part: part, reading: route, of: Topics.plan, limit: limit.map { min($0, most) },
-            sharing: producerService, after: SchemaReadiness.requirement(context, of: "recovery"))
+            sharing: producerService)
     }
 }
 

@@ -45,7 +45,7 @@ struct SchedulerServices {
     func services() async throws -> [any Service] {
         let listener = try await WorkerConnection(
             context, stage: .scheduler, part: "heartbeats", reading: Topics.heartbeats.route, of: Topics.plan,
-            sharing: producerService, after: SchemaReadiness.requirement(context, of: "scheduler"))
+            sharing: producerService)
         let listening = listener.services(
             running: ReadHeartbeats(),
             settlement: StoreHeartbeats(heartbeats: HeartbeatStore(connect()), connection: listener))

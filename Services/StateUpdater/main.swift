@@ -15,8 +15,7 @@ await ServiceProcess(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
     let connection = try await WorkerConnection(
-        context, stage: .stateUpdater, reading: Topics.unique.route, of: Topics.plan,
-        after: SchemaReadiness.requirement(context, of: "state-updater"))
+        context, stage: .stateUpdater, reading: Topics.unique.route, of: Topics.plan)
     let database = PostgresConnection(
         context.settings.postgres(for: "state-updater", plansOnce: true), logger: context.logger)
     let positions = StoredPositions(

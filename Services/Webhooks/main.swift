@@ -15,8 +15,7 @@ await ServiceProcess(
     clock: ProcessClock(now: { Date() }, instant: { .now }), instance: UUID().uuidString.lowercased()
 ) { context in
     let connection = try await WorkerConnection(
-        context, stage: .webhooks, reading: Topics.changed.route, of: Topics.plan,
-        after: SchemaReadiness.requirement(context, of: "webhooks"))
+        context, stage: .webhooks, reading: Topics.changed.route, of: Topics.plan)
     func database(_ plansOnce: Bool = true) -> PostgresConnection {
         PostgresConnection(context.settings.postgres(for: "webhooks", plansOnce: plansOnce), logger: context.logger)
     }

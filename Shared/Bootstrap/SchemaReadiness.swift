@@ -3,7 +3,7 @@ import Postgres
 import ServerAPI
 import Storage
 
-/// Makes a service ready once the database is reachable, has this release's schema and lets it write: a release that cannot work must
+/// Makes a service ready once the database is reachable and has this release's schema: a release that cannot work must
 /// not replace one that does.
 ///
 /// Afterwards, an unavailable database does not affect readiness: the service retries, and a restart would not help. What is
@@ -12,7 +12,6 @@ package struct SchemaReadiness: Service {
     private let connection: PostgresConnection
     private let pooler: PoolerCheck
     private let schemaIsCurrent: ReadinessCheck
-    private let role: Grants.Role?
     private let clock: ProcessClock
     private let apple: AppleTime?
     private let logger: Logger
@@ -25,7 +24,6 @@ package struct SchemaReadiness: Service {
         connection = PostgresConnection(database, logger: context.logger)
         pooler = PoolerCheck(database, logger: context.logger)
         schemaIsCurrent = context.health.readinessCheck("database", waitingFor: "the first connection")
-        role = Grants.Role(service: service)
         clock = context.clock
         self.apple = apple
         logger = context.logger
@@ -42,30 +40,12 @@ package struct SchemaReadiness: Service {
         try? await gracefulShutdown()
     }
 
-    /// What a worker's group needs before it gets another member: one that fails on every record would keep its partitions from those
-    /// that work.
-    /// - Parameter service: the executable's name.
-    package static func requirement(
-        _ context: ServiceContext<some DatabaseVariables>, of service: String
-    ) -> @Sendable () async throws -> Void {
-        let connection = PostgresConnection(context.settings.postgres(for: service), logger: context.logger)
-        return {
-            try await check(connection, Grants.Role(service: service))
-            await connection.close()
-        }
-    }
-
-    private static func check(_ connection: PostgresConnection, _ role: Grants.Role?) async throws {
-        try await Migrator(connection).check()
-        if let role { try await Grants(connection).check(has: role) }
-    }
-
     private func ask() async throws {
         var lastError = ""
         while !Task.isCancelled {
             do {
                 try await pooler.run()
-                try await Self.check(connection, role)
+                try await Migrator(connection).check()
                 schemaIsCurrent.passes()
                 if let warning = try await connection.transport().warning { logger.warning("\(warning)") }
                 await connection.close()

@@ -49,7 +49,7 @@ public actor KafkaSource: Source {
     }
 
     /// - Parameters:
-    ///   - consumer: has subscribed before the first ``next()``.
+    ///   - consumer: subscribed already.
     ///   - worker: its name in metrics.
     ///   - reader: has not subscribed; reads single records, to notice that the topic was deleted and created again.
     ///   - starting: where a partition is read from when it is assigned and after a rewind.

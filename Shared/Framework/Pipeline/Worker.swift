@@ -23,7 +23,7 @@ public struct Worker<S: Stage>: Service where S.Input: TopicMessage {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - warmUp: connects what the worker needs, so that the first record does not wait for it; repeated until it succeeds.
+    ///   - warmUp: connects the settlement, so that the first record does not wait for it.
     ///   - rejectionLimit: when to suspect this release and stop.
     ///   - seal: required of records that need one.
     ///   - monitor: notified of every step.

@@ -20,7 +20,6 @@ public struct WorkerConnection: Sendable {
     public let seal: RecordSeal
     private let producerService: ProducerService
     private let isProducerShared: Bool
-    private let requirement: @Sendable () async throws -> Void
     private let worker: String
     private let route: Route
     private let limit: Int
@@ -29,7 +28,7 @@ public struct WorkerConnection: Sendable {
     private let now: @Sendable () -> Date
     private let logger: Logger
 
-    /// Joins the group when the worker runs.
+    /// Subscribes; the partitions are assigned when the worker runs.
     /// - Parameters:
     ///   - stage: the service.
     ///   - part: one of several workers of the service, each with a group and metrics of its own; nil where there is one.
@@ -37,12 +36,10 @@ public struct WorkerConnection: Sendable {
     ///   - topics: of the deployment.
     ///   - limit: maximum number of records in a batch; nil is the configured one.
     ///   - producerService: the producer that several workers share, and that the process runs itself; nil creates one.
-    ///   - requirement: throws until the worker can work; it joins the group then.
     /// - Throws: `KafkaConfigurationError`, `ConfigurationProblems`.
     public init(
         _ context: ServiceContext<some WorkerVariables>, stage: ServiceName, part: String? = nil, reading route: Route,
-        of topics: TopicPlan, limit: Int? = nil, sharing producerService: ProducerService? = nil,
-        after requirement: @escaping @Sendable () async throws -> Void = {}
+        of topics: TopicPlan, limit: Int? = nil, sharing producerService: ProducerService? = nil
     ) async throws {
         let kafka = try context.settings.kafka()
         seal = try RecordSeal(file: context.settings.recordKeys)
@@ -55,7 +52,6 @@ public struct WorkerConnection: Sendable {
         self.producerService =
             try producerService ?? ProducerService(kafka, for: stage, of: topics, logger: context.logger)
         isProducerShared = producerService != nil
-        self.requirement = requirement
         worker = stage.name + suffix
         rejections = Rejections(
             to: topics.deadLetters, stage: stage, build: BuildInformation.version, now: context.clock.now)
@@ -73,6 +69,7 @@ public struct WorkerConnection: Sendable {
                 "STOREKEEPER_RECORD_KEYS_FILE is not set: every user who can write to Kafka can write state",
                 metadata: ["topic": "\(route.name)"])
         }
+        try await consumer.subscribe(to: [route.name])
     }
 
     /// How often partitions were revoked since the start: what is remembered about records in them is another member's now.
@@ -88,11 +85,8 @@ public struct WorkerConnection: Sendable {
             consumer, reader: reader, for: worker, startingAt: starting ?? CommittedPositions(consumer), limit: limit,
             of: route.name, now: now, logger: logger)
         let loop = Worker(
-            warmUp: { [producer, consumer, requirement, route] in
-                try await producer.warmUp()
-                try await requirement()
-                try await consumer.subscribe(to: [route.name])
-            }, source: source, stage: stage, settlement: settlement, rejectionLimit: rejectionLimit, seal: seal,
+            warmUp: { [producer] in try await producer.warmUp() }, source: source,
+            stage: stage, settlement: settlement, rejectionLimit: rejectionLimit, seal: seal,
             monitor: monitor, logger: logger)
         let own: [any Service] = [
             LagReporter(source, worker: worker, progress: monitor.progress, now: now), loop,

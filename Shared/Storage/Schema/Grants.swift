@@ -31,9 +31,6 @@ public struct Grants: Sendable {
         case analyst = "storekeeper_analyst"
         /// Owns everything.
         case migrator = "storekeeper_migrator"
-
-        /// The role of a service, such as `state-updater`; nil where it has none.
-        public init?(service: String) { self.init(rawValue: "storekeeper_\(service.replacing("-", with: "_"))") }
     }
 
     /// The roles that this user may assume (`set role`): all existing ones for a superuser, else those granted to it.
@@ -87,53 +84,6 @@ public struct Grants: Sendable {
             return end.differences
         }
     }
-
-    /// What the role of a service may write and this user may not.
-    public struct Missing: Error, Equatable, CustomStringConvertible {
-        /// The database's name of the user.
-        public var user: String
-        /// The role that it needs.
-        public var role: String
-        /// Such as `insert on seen_notification`.
-        public var privileges: [String]
-
-        /// What is missing, and what to run.
-        public var description: String {
-            let more = privileges.count > 3 ? ", and \(privileges.count - 3) more" : ""
-            return
-                "the database user \(user) lacks privileges of this service (\(privileges.prefix(3).joined(separator: ", "))\(more)): "
-                + "as an administrator of the database run “grant \(role) to \(user)”"
-        }
-    }
-
-    /// Checks that this user may write what a role may write. What a role may read is more than its service needs.
-    ///
-    /// Where the role does not exist, because `setup` may not create roles, there is nothing to compare with.
-    /// - Throws: ``Missing``.
-    public func check(has role: Role) async throws {
-        let rows = try await connection.execute(Self.lacking, role.rawValue)
-        guard let first = rows.first else { return }
-        throw Missing(
-            user: try first.value("user_name"), role: role.rawValue,
-            privileges: try rows.map { row in try row.value("privilege") })
-    }
-
-    static let lacking = Statement(
-        "grants-lacking",
-        """
-        select quote_ident(current_user) as user_name, privilege || ' on ' || relname as privilege
-        from pg_class cross join unnest(array['insert', 'update', 'delete']) as given (privilege)
-        where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
-            and case privilege
-                when 'delete' then
-                    has_table_privilege(to_regrole($1::text)::oid, pg_class.oid, privilege)
-                    and not has_table_privilege(pg_class.oid, privilege)
-                else
-                    has_any_column_privilege(to_regrole($1::text)::oid, pg_class.oid, privilege)
-                    and not has_any_column_privilege(pg_class.oid, privilege)
-            end
-        order by relname, privilege
-        """)
 
     static let privileges = Statement(
         "grants-privileges",

@@ -5,8 +5,7 @@ public enum StorageStatements {
     /// All statements, in no particular order.
     public static let all: [Statement] =
         MigratorStatements.all + [
-            Grants.missing, Grants.lacking, Grants.privileges, Grants.settable, PrivilegeAudit.open,
-            RetentionStore.missing,
+            Grants.missing, Grants.privileges, Grants.settable, PrivilegeAudit.open, RetentionStore.missing,
             RetentionStore.copy,
             RetentionStore.make, RetentionStore.months,
             RetentionStore.drop,

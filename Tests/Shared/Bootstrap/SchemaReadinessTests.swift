@@ -22,15 +22,14 @@ import Testing
 
     /// Runs it with a database until `body` ends; hands over what `/readyz` answers from.
     private static func running(
-        _ url: String, service: String = "test", apple: AppleTime? = nil, logger: Logger = logger,
-        _ body: (Health) async throws -> Void
+        _ url: String, apple: AppleTime? = nil, logger: Logger = logger, _ body: (Health) async throws -> Void
     ) async throws {
         let context = ServiceContext(
             settings: try Settings(Configuration(), environment: ["DATABASE_URL": url]), logger: logger,
             health: Health(instant: { .now }), tracer: Tracer(isOn: false, random: { 7 }),
             clock: ProcessClock(now: { Date(timeIntervalSince1970: 0) }, instant: { .now }), instance: "test",
             environment: [:])
-        try await whileRunning([SchemaReadiness(context, service: service, apple: apple)], logger: logger) {
+        try await whileRunning([SchemaReadiness(context, service: "test", apple: apple)], logger: logger) {
             try await body(context.health)
         }
     }
@@ -74,30 +73,6 @@ import Testing
                     unsafeSQL: "update schema_migration set digest = $1::bytea where version = 2", digest)
                 try await Self.wait(until: health.notReady.isEmpty)
             }
-        }
-    }
-
-    @Test func `Process is not ready as a user who may not write what its service writes, and says what to run`()
-        async throws
-    {
-        try await TestDatabase.use { database async throws in
-            let owner = TestDatabase.connection(database)
-            _ = try await Grants(owner).apply()
-            let url = database.url + "?options=-crole%3Dstorekeeper_reader"
-            try await Self.running(url, service: "deduplicator") { health in
-                try await Self.wait(
-                    until: health.notReady.contains {
-                        $0.contains("storekeeper_reader lacks privileges of this service (insert on seen_notification")
-                            && $0.contains("“grant storekeeper_deduplicator to storekeeper_reader”")
-                    })
-                // In this database alone: membership of a role would be the whole server's.
-                try await owner.run(unsafeScript: "grant insert, update on seen_notification to storekeeper_reader")
-                try await Self.wait(until: health.notReady.isEmpty)
-            }
-            try await Self.running(database.url, service: "state-updater") { health in
-                try await Self.wait(until: health.notReady.isEmpty)
-            }
-            await owner.close()
         }
     }
 

@@ -37,27 +37,6 @@ import Testing
         #expect(try await harness.lag() == 0)
     }
 
-    @Test func `Worker joins its group when what it requires is there, and not before`() async throws {
-        struct Away: Error {}
-        let harness = try await WorkerHarness()
-        try await harness.write(["2"])
-        let tries = Mutex(0)
-        let wasMember = Mutex<Bool?>(nil)
-        let forwarded = try await harness.whileWorking(
-            Even(),
-            after: {
-                let mayJoin = tries.withLock { tries in
-                    tries += 1
-                    return tries > 3
-                }
-                guard mayJoin else { throw Away() }
-                let isMember = try await harness.hasMembers()
-                wasMember.withLock { $0 = isMember }
-            }
-        ) { try await harness.read(harness.output.name, count: 1) }
-        #expect(forwarded.count == 1 && wasMember.withLock { $0 } != true)
-    }
-
     @Test func `Worker repeats a failed settlement from the same position`() async throws {
         let harness = try await WorkerHarness()
         try await harness.write(["2", "4"])
@@ -324,21 +303,17 @@ private struct WorkerHarness {
 
     /// Runs a worker, runs the body, stops the worker in order; throws what the worker threw.
     func whileWorking<S: Stage, Value: Sendable>(
-        _ stage: S, after requirement: @escaping @Sendable () async throws -> Void = {},
-        _ body: @Sendable () async throws -> Value
+        _ stage: S, _ body: @Sendable () async throws -> Value
     ) async throws -> Value where S.Input == Even.Text, S.Output == Even.Text {
         try await whileWorking(
-            stage, after: requirement,
-            settlingBy: { KafkaSettlement<S>($0, to: output, deferringTo: Topics.deferred.route) }, body)
+            stage, settlingBy: { KafkaSettlement<S>($0, to: output, deferringTo: Topics.deferred.route) }, body)
     }
 
     func whileWorking<S: Stage, Value: Sendable>(
-        _ stage: S, after requirement: @escaping @Sendable () async throws -> Void = {},
-        settlingBy settlement: (WorkerConnection) -> any Settlement<S>,
+        _ stage: S, settlingBy settlement: (WorkerConnection) -> any Settlement<S>,
         _ body: @Sendable () async throws -> Value
     ) async throws -> Value where S.Input == Even.Text {
-        let connection = try await WorkerConnection(
-            context, stage: .verifier, reading: input.route, of: Topics.plan, after: requirement)
+        let connection = try await WorkerConnection(context, stage: .verifier, reading: input.route, of: Topics.plan)
         let parts = connection.services(running: stage, settlement: settlement(connection))
         return try await whileRunning(parts, logger: logger, body)
     }
@@ -361,11 +336,6 @@ private struct WorkerHarness {
         }
         await consumer.close(deadline: .seconds(5))
         return records
-    }
-
-    /// Whether a worker is a member of the group.
-    func hasMembers() async throws -> Bool? {
-        try await KafkaAdmin(broker.configuration, logger: logger).hasMembers(ServiceName.verifier.group)
     }
 
     /// Records that the group has not settled.
