@@ -55,13 +55,12 @@ struct AccessReference {
         guard let status else { return [product ?? graceProduct(at: moment)] }
         switch status.status {
         case 1: return whileActive(status, at: moment)
-        case 4:
-            if let paid = paid(at: moment) { return [paid.productId] }
+        case 3, 4:
+            if let product { return [product] }
             // A refund of another period leaves the grace period.
             return [
                 isRevoked(since: status, endingAt: renewal?.renewalDate, at: moment) ? nil : graceProduct(at: moment)
             ]
-        case 3: return [product ?? graceProduct(at: moment)]
         case 2, 5:
             // A renewal info signed later may show a recovery that no notification reported.
             if let renewal, renewal.signedDate > status.version.signedDate, let grace = renewal.gracePeriodExpiresDate,

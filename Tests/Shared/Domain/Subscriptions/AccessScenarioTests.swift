@@ -96,7 +96,7 @@ import Testing
                     // Holes of less than a second are no missing transactions.
                     if let until, date < until.addingTimeInterval(-1), period == nil,
                         schedule.period(at: date.addingTimeInterval(1)) == nil,
-                        !refunded.contains(where: { ($0.purchaseDate ?? date) <= date })
+                        !refunded.contains(where: { ($0.purchaseDate ?? date) < date.addingTimeInterval(1) })
                     {
                         return "at \(Self.day(moment)): locked out, but Apple says status \(status)\n" + received
                     }
