@@ -69,7 +69,7 @@ struct CoverageCommand: Subcommand {
         try output.list(
             rows,
             none: """
-                No day\(app.map { " of \($0)" } ?? "") from \((stretch.from ?? now).day) until now was compared with Apple's history. \
+                No day\(app.map { " of \($0)" } ?? "") from \((stretch.from ?? now).day) to \((stretch.to ?? now).day) was compared with Apple's history. \
                 The scheduler begins with a day (UTC) an hour after its end (STOREKEEPER_SWEEP_DELAY), for apps with a key of \
                 Apple's API, from the day of their first notification on. What it compares before that: storekeeper coverage \
                 --windows

@@ -14,7 +14,7 @@ public struct IngestHeartbeat: TopicMessage, Hashable {
     public var accepted: Int64
     /// Requests answered otherwise, by HTTP status.
     public var rejected: [Int: Int64]
-    /// The instance was stopped in order: this is its last one.
+    /// The instance ends, and was not killed: this is its last one.
     package var isLast: Bool
 
     package init(

@@ -16,8 +16,8 @@ extension Attention {
             let last = silent.map(\.seconds).min()
         {
             return [
-                "no receiver runs, the last was stopped \(TimeSpan.age(last)) ago: start ingest; Apple repeats what it could "
-                    + "not deliver"
+                "no receiver has sent a heartbeat since the last one ended \(TimeSpan.age(last)) ago: start ingest; Apple repeats "
+                    + "what it could not deliver"
             ]
         }
         return silent.filter { !$0.receiver.isStopped }.map { receiver, seconds in

@@ -105,7 +105,7 @@ package struct Attention: Sendable {
     private func late(_ report: PipelineStatus) -> [String] {
         guard report.isLate else { return [] }
         return [
-            "what did not answer in time may be slow or far away: storekeeper status --timeout 10 waits longer (default: 2 s)"
+            "what did not answer in time may be slow or far away: a longer --timeout of storekeeper status waits for it (default: 2 s)"
         ]
     }
 

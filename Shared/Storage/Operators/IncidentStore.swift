@@ -3,7 +3,7 @@ import Postgres
 
 import struct Foundation.Date
 
-/// Figures for the first minutes of an incident. Each is one index look-up, so that they may be read every second.
+/// Figures for the first minutes of an incident. They are read by index, so that they may be read every second.
 public struct IncidentStore: Sendable {
     private let connection: PostgresConnection
 

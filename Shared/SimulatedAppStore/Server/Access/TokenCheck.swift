@@ -36,8 +36,10 @@ struct TokenCheck: Sendable {
         guard let expires = claims["exp"]?.double else { throw SimulatorError("the token has no exp") }
         guard let bundleId = claims["bid"]?.string else { throw SimulatorError("the token has no bid") }
         guard times.contains(where: { Self.isValid(at: $0, issued: claims["iat"], expires: expires) }) else {
+            var moments = times.map { $0.formatted(.iso8601) }
+            if moments.first == moments.last { moments = moments.suffix(1) }
             throw SimulatorError(
-                "iat and exp of the token are not valid at \(times.map { $0.formatted(.iso8601) }.joined(separator: " or "))"
+                "iat and exp of the token are not valid at \(moments.joined(separator: " or "))"
                     + ", or more than an hour apart")
         }
         return bundleId

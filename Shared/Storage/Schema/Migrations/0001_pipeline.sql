@@ -88,7 +88,7 @@ create table ingest_heartbeat (
     accepted bigint not null,
     rejected bigint not null,
     unavailable bigint not null default 0, -- answers of 500 and above: Apple retries those notifications or lists them as failures
-    is_last boolean not null default false, -- the instance was stopped in order, and sends no more
+    is_last boolean not null default false, -- the instance ended, and was not killed
     instance text not null,
     primary key (instance, minute)
 );

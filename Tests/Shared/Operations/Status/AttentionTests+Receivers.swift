@@ -26,7 +26,9 @@ extension AttentionTests {
         #expect(sentences([other(age: 60)]) == [])
         // The one that replaces it sends its first heartbeat when its minute is over.
         #expect(sentences([], age: 200) == [])
-        #expect(sentences([]).map { $0.prefix(50) } == ["no receiver runs, the last was stopped 9 min ago: "])
+        #expect(
+            sentences([]).map { $0.prefix(67) }
+                == ["no receiver has sent a heartbeat since the last one ended 9 min ago"])
         #expect(sentences([other(age: 900)]).map { $0.prefix(34) } == ["receiver b has sent no heartbeat f"])
     }
 }

@@ -165,7 +165,7 @@ struct AttentionTests {
                 receivers: .read([]), recovery: .read(RecoveryStatus()))
             return Attention().hints(on: report)
         }
-        #expect(hints("no answer within 2 s").first?.contains("storekeeper status --timeout 10") == true)
+        #expect(hints("no answer within 2 s").first?.contains("a longer --timeout") == true)
         #expect(hints("connection refused") == [])
     }
 
