@@ -34,7 +34,9 @@ package struct AccountView: Sendable {
     }
 
     /// Reads the views of some accounts, one for each, in their order.
-    /// - Parameter bundleIds: nil means all apps.
+    /// - Parameters:
+    ///   - accounts: each once.
+    ///   - bundleIds: nil means all apps.
     package static func views(
         of accounts: [UUID], in environment: StoreEnvironment, bundleIds: [String]?, at moment: Date,
         definitions: EntitlementDefinitions, _ read: Read

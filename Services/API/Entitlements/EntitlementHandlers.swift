@@ -73,9 +73,11 @@ struct EntitlementHandlers: Sendable {
         let body = request.body?.root
         let bundleIds = try body?["bundleId"]?.string.map { [try request.allowed($0)] } ?? request.bundleIds()
         let now = clock.now()
+        // An account that is named more than once has one answer.
+        var named: Set<UUID> = []
         let accounts = (body?["appAccountTokens"]?.elements ?? []).compactMap {
             $0.string.flatMap(UUID.init(uuidString:))
-        }
+        }.filter { named.insert($0).inserted }
         let answers = try await reader.answers(
             of: accounts, in: request.key.environment, bundleIds: bundleIds,
             at: body?["at"]?.int64.map { Date(milliseconds: $0) } ?? now)

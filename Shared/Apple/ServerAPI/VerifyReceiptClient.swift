@@ -95,10 +95,15 @@ public struct VerifyReceiptClient: Sendable {
         }
     }
 
+    /// Follows no redirect: the shared secret goes to Apple alone.
+    private static let client = HTTPClient(
+        eventLoopGroup: HTTPClient.defaultEventLoopGroup,
+        configuration: HTTPClient.Configuration(redirectConfiguration: .disallow))
+
     private static func answer(
         to request: HTTPClientRequest, within deadline: Duration
     ) async throws -> (JSONDocument, Int64) {
-        let response = try await HTTPClient.shared.execute(
+        let response = try await client.execute(
             request, timeout: .nanoseconds(Int64(deadline / .nanoseconds(1))))
         let bytes = try await response.body.collect(upTo: largestAnswer)
         let document = try JSONDocument(Array(bytes.readableBytesView))

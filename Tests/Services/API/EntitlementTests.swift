@@ -217,6 +217,11 @@ struct EntitlementTests {
             let data = try #require(answer.json?["data"]?.elements)
             #expect(data.map { $0["appAccountToken"]?.string } == [other, SampleState.account])
             #expect(data.map { $0["entitlements"]?.elements.count } == [0, 1])
+            let names = [SampleState.account, SampleState.account.uppercased(), other].map { "\"\($0)\"" }
+            let repeated = try await api.send(
+                "POST", "/v1/entitlements/query", key: key,
+                json: #"{"appAccountTokens":[\#(names.joined(separator: ","))]}"#)
+            #expect(repeated.json?["data"]?.elements.map { $0["entitlements"]?.elements.count } == [1, 0])
             let many = (0..<501).map { _ in "\"\(other)\"" }.joined(separator: ",")
             let rejected = try await api.send(
                 "POST", "/v1/entitlements/query", key: key, json: #"{"appAccountTokens":[\#(many)]}"#)

@@ -26,6 +26,7 @@ import Testing
             let json = try? JSONDocument(Array(body.readableBytesView)).root
             asked.withLock { $0.append((request.uri.path, json)) }
             guard let answer = answers[request.uri.path] else { return Response(status: .serviceUnavailable) }
+            if answer.hasPrefix("/") { return Response(status: .temporaryRedirect, headers: [.location: answer]) }
             return Response(status: .ok, body: .init(byteBuffer: ByteBuffer(string: answer)))
         }
     }
@@ -114,6 +115,15 @@ import Testing
             let said = uploaded.json?["rejected"]?.elements.first?["detail"]?.string ?? ""
             #expect(said.contains(detail), "\(said)")
             #expect(!said.contains("secret\""))
+        }
+    }
+
+    @Test func `The shared secret follows no redirect`() async throws {
+        let answers = ["/production/verifyReceipt": "/elsewhere", "/elsewhere": #"{"status":21003}"#]
+        try await Self.with(answers) { fixture, _, server in
+            let uploaded = try await Self.upload(fixture)
+            #expect(uploaded.rejected == ["apple-unavailable"])
+            #expect(server.asked.withLock { $0.map(\.path) } == ["/production/verifyReceipt"])
         }
     }
 

@@ -166,7 +166,10 @@ begin
             ('storekeeper_reader', 'select (created_at, expires_at, revoked_at, id, environment, name, scopes, bundle_ids)',
                 array['api_key']),
             ('storekeeper_api', 'select, insert, update, delete', array[
-                'api_key_use', 'api_idempotency', 'customer', 'manual_grant', 'purchase_account']),
+                'api_key_use', 'api_idempotency', 'purchase_account']),
+            ('storekeeper_api', 'select, insert, delete', array['customer']),
+            -- Access that was granted is kept: it ends by its column.
+            ('storekeeper_api', 'select, insert, update (revoked_at)', array['manual_grant']),
             ('storekeeper_api', 'select, insert, update', array['apple_request_limit', 'account_version']),
             ('storekeeper_console', 'select, insert, update', array['apple_request_limit', 'account_version']),
             ('storekeeper_recovery', 'insert, update', array['apple_request_limit']),
@@ -185,7 +188,7 @@ begin
             ('storekeeper_console', 'select, insert, update, delete', array[
                 'console_login', 'console_session', 'console_selection']),
             ('storekeeper_console', 'insert', array['operator_action', 'recovery_window', 'recovery_request']),
-            ('storekeeper_console', 'insert, update', array['manual_grant']),
+            ('storekeeper_console', 'insert, update (revoked_at)', array['manual_grant']),
             ('storekeeper_console', 'insert, update, delete', array['chosen_account', 'purchase_account']),
             ('storekeeper_console', 'update (is_entitled)', array['account_app']),
             ('storekeeper_operator', 'insert', array['operator_action', 'recovery_window']),

@@ -341,12 +341,12 @@ import WebhookDelivery
     @Test func `The API reads only the tables of its answers and writes only its own tables`() async throws {
         try await Self.withGrants { database, owner async throws in
             let tables = try await owner.execute(Self.tables).map { row in try row.value("name", as: String.self) }
-            let own = ["api_key_use", "api_idempotency", "customer", "manual_grant", "purchase_account"]
+            let own = ["api_key_use", "api_idempotency", "customer", "purchase_account"]
             let added = [
                 "account_claim", "recovery_request", "operator_action", "entitlement_definition", "account_app",
                 "customer_consent", "purchase_transfer", "apple_request_limit", "account_version", "webhook_delivery",
                 "webhook_queue", "refund_answer", "refund_policy", "usage_report", "credit",
-                "offer_signature",
+                "offer_signature", "manual_grant",
             ]
             try await Self.acting(as: "storekeeper_api", in: database) { api async throws in
                 _ = try await api.run(unsafeScript: "select * from account_access")
@@ -360,6 +360,8 @@ import WebhookDelivery
                     try await Self.expectDenied(api, "insert into \(table) default values")
                 }
                 for table in own { try await api.run(unsafeScript: "delete from \(table)") }
+                try await Self.expectDenied(api, "update manual_grant set ends_at = null")
+                try await Self.expectDenied(api, "update customer set app_account_token = gen_random_uuid()")
                 try await Self.expectDenied(api, "create table mine (id integer)")
                 try await api.run(unsafeScript: "select set_product_durations('app', '{pass}', '{P1M}')")
                 try await Self.expectDenied(api, "update product set duration = 'P1Y'")
