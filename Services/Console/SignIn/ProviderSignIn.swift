@@ -48,15 +48,34 @@ struct ProviderSignIn: Sendable {
     func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let settings = try settings()
         if let error = request.text("error") {
-            let text = request.text("error_description").map { ": \($0.prefix(200))" } ?? ""
+            // Any sender can make a link to this page: it says nothing in the words of the address.
+            console.logger.notice(
+                "Provider refused a sign-in; the page says so",
+                metadata: [
+                    "error": "\(error.prefix(50))",
+                    "description": "\((request.text("error_description") ?? "").prefix(200))",
+                ])
             throw Fault(
-                403, "You are not signed in: \(Self.name(settings.provider)) says \(error.prefix(50))\(text).",
+                403, "You are not signed in: \(Self.name(settings.provider)) \(Self.reason(of: error)).",
                 "Begin again at /sign-in. If it stays, ask who runs the provider.")
         }
         guard let code = request.text("code"), let state = request.text("state") else { throw Self.unknown }
         let returned = Returned(
             name: Self.name(settings.provider), code: code, state: state, issuer: request.text("iss") ?? "")
         return console.page("sign-in", "Sign in", SignInHandlers.Page(returned: returned), request)
+    }
+
+    /// What an error code of OAuth 2.0 (RFC 6749, 4.1.2.1) or OpenID Connect (Core, 3.1.2.6) says.
+    private static func reason(of error: String) -> String {
+        switch error {
+        case "access_denied": "did not allow it, or you declined"
+        case "login_required", "interaction_required", "account_selection_required": "needs you to sign in there first"
+        case "consent_required": "needs your consent first"
+        case "server_error", "temporarily_unavailable": "has an outage; wait a moment"
+        case "invalid_request", "invalid_scope", "unauthorized_client", "unsupported_response_type":
+            "does not take the console's request: check how the console is registered there"
+        default: "refused, for a reason that is in the console's log"
+        }
     }
 
     /// `POST /sign-in/callback`

@@ -264,13 +264,18 @@ import Testing
         }
     }
 
-    @Test func `ProviderSignIn quotes a provider that refuses, without its markup`() async throws {
+    @Test func `ProviderSignIn says why a provider refuses, in no words of the address`() async throws {
         try await TestIssuer.with(try .makeP256()) { _, console in
-            let answer = try await console.get(
-                "/sign-in/callback?error=access_denied&error_description=%3Cscript%3Ealert(1)%3C/script%3E")
-            #expect(answer.status == 403)
-            #expect(answer.text.contains("access_denied"))
-            #expect(!answer.text.contains("<script>alert"))
+            for (code, sentence) in [
+                ("access_denied", "did not allow it, or you declined"), ("temporarily_unavailable", "has an outage"),
+                ("Call+0123", "for a reason that is in the console"),
+            ] {
+                let answer = try await console.get(
+                    "/sign-in/callback?error=\(code)&error_description=Send+your+password")
+                #expect(answer.status == 403)
+                #expect(answer.text.contains(sentence))
+                #expect(!answer.text.contains("password") && !answer.text.contains("0123"))
+            }
         }
     }
 
