@@ -164,7 +164,7 @@ let services: [Target] = [
         [
             "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "StrictJSON", "Digests", "Signatures",
             "Subscriptions", "Storage", "Bootstrap", "Postgres", "AppStore", "ServerAPI", "Operations", "OpenIDConnect",
-            "WebhookDelivery", "Refunds", hummingbird,
+            "WebhookDelivery", "Refunds", hummingbird, nio,
             lifecycle, mustache,
         ],
         resources: [.embedInCode("Templates"), .embedInCode("Assets")]),

@@ -1,5 +1,6 @@
 import Chassis
 import Hummingbird
+import NIOCore
 
 /// The HTTP server that browsers talk to.
 struct ConsoleServer: Service {
@@ -17,7 +18,15 @@ struct ConsoleServer: Service {
         try await listener.run(
             CallbackResponder<PeerContext> { request, context in
                 let answer = await responder.answer(request, peer: context.peer)
-                return answer.body.response(status: answer.status, headers: answer.headers, to: request)
+                var response = answer.body.response(status: answer.status, headers: answer.headers, to: request)
+                if answer.headers[.connection] == "close" {
+                    let body = response.body
+                    response.body = ResponseBody(contentLength: body.contentLength) { writer in
+                        try await body.write(writer)
+                        context.close(after: responder.bodyTimeout)
+                    }
+                }
+                return response
             },
             server: .http1(configuration: .init(idleTimeout: .seconds(120))), maximumConnections: 512)
     }
@@ -27,9 +36,20 @@ struct ConsoleServer: Service {
 struct PeerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let peer: String?
+    private let channel: any Channel
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         peer = source.channel.remoteAddress?.ipAddress
+        channel = source.channel
+    }
+
+    /// Closes the connection once the client had time to read the answer: Hummingbird awaits the rest of a body for as
+    /// long as parts of it come.
+    func close(after time: Duration) {
+        // Behind the answer, which is written on the event loop too.
+        channel.eventLoop.execute { [channel] in
+            channel.eventLoop.scheduleTask(in: TimeAmount(time)) { channel.close(promise: nil) }
+        }
     }
 }

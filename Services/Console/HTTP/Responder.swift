@@ -12,16 +12,20 @@ struct Responder: Sendable {
     let console: Console
     let router: Router
     let authenticator: Authenticator
+    /// Within which a form has to arrive.
+    var bodyTimeout = Duration.seconds(15)
 
     func answer(_ request: Request, peer: String?) async -> ConsoleResponse {
         let start = console.clock.instant()
         var name = "none"
+        var isBodyPending = (request.headers[.contentLength] ?? "0") != "0" || request.headers[.transferEncoding] != nil
         var response: ConsoleResponse
         do {
-            response = try await respond(request, peer, &name)
+            response = try await respond(request, peer, &name, &isBodyPending)
         } catch {
             response = page(of: error, name)
         }
+        if isBodyPending { response.headers[.connection] = "close" }
         SecurityHeaders.add(to: &response.headers, isSecure: console.origin.text.hasPrefix("https"))
         Metric.consoleAnswers.counter(name, "\(response.status)").increment()
         Metric.consoleAnswer.timer(name).recordNanoseconds(
@@ -29,7 +33,9 @@ struct Responder: Sendable {
         return response
     }
 
-    private func respond(_ request: Request, _ peer: String?, _ name: inout String) async throws -> ConsoleResponse {
+    private func respond(
+        _ request: Request, _ peer: String?, _ name: inout String, _ isBodyPending: inout Bool
+    ) async throws -> ConsoleResponse {
         let target = request.head.path ?? "/"
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let segments = (parts.first ?? "").split(separator: "/").compactMap { FormFields.text($0) }
@@ -54,6 +60,7 @@ struct Responder: Sendable {
         var form: [String: String] = [:]
         if method == "POST" {
             form = try await self.form(of: request)
+            isBodyPending = false
             // A person who signs in again may have a session, but the page has no token of it.
             try check(request, form, route.role == nil ? nil : identity)
         }
@@ -125,17 +132,39 @@ struct Responder: Sendable {
         guard type == "application/x-www-form-urlencoded" else {
             throw Fault(415, "Nothing was done: this is no form.", "Use the form of the page.")
         }
-        var bytes: [UInt8] = []
-        for try await buffer in request.body {
-            guard bytes.count + buffer.readableBytes <= Self.bodyLimit else {
-                throw Fault(413, "Nothing was done: the form is too large.", "Send less at a time.")
+        let bytes = try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
+            group.addTask { try await Self.bytes(of: request) }
+            group.addTask { [bodyTimeout] in
+                try await Task.sleep(for: bodyTimeout)
+                return nil
             }
-            bytes += buffer.readableBytesView
+            defer { group.cancelAll() }
+            guard let first = try await group.next(), let bytes = first else {
+                throw Fault(408, "Nothing was done: the form did not arrive within \(bodyTimeout).", "Send it again.")
+            }
+            return bytes
         }
         guard let text = String(validating: bytes, as: UTF8.self), let form = FormFields.decode(text[...]) else {
             throw Fault(400, "Nothing was done: the form cannot be read.", "Remove unusual characters.")
         }
         return form
+    }
+
+    private static func bytes(of request: Request) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        do {
+            for try await buffer in request.body {
+                guard bytes.count + buffer.readableBytes <= bodyLimit else {
+                    throw Fault(413, "Nothing was done: the form is too large.", "Send less at a time.")
+                }
+                bytes += buffer.readableBytesView
+            }
+        } catch let fault as Fault {
+            throw fault
+        } catch {
+            throw Fault(400, "Nothing was done: the form broke off.", "Send it again.")
+        }
+        return bytes
     }
 
     private func page(of error: any Error, _ name: String) -> ConsoleResponse {

@@ -41,7 +41,7 @@ struct RunningConsole: Sendable {
 
     static func with<Value>(
         proxies: Set<String> = [], provider: ProviderSettings? = nil, apple: APIClients? = nil,
-        isolation: isolated (any Actor)? = #isolation,
+        bodyTimeout: Duration = .seconds(15), isolation: isolated (any Actor)? = #isolation,
         _ body: (RunningConsole) async throws -> Value
     ) async throws -> Value {
         try await TestDatabase.use { configuration in
@@ -78,7 +78,8 @@ struct RunningConsole: Sendable {
                 console: console, router: Router(routes: Routes.all(console)),
                 authenticator: Authenticator(
                     proxies: proxies, userHeader: try #require(HTTPField.Name("X-Forwarded-User")),
-                    proxyRoles: ["ann": .operatorRole], database: pool))
+                    proxyRoles: ["ann": .operatorRole], database: pool),
+                bodyTimeout: bodyTimeout)
             let (ports, signal) = AsyncStream.makeStream(of: Int.self)
             let server = ConsoleServer(
                 address: ListenAddress(host: "127.0.0.1", port: 0), responder: responder, logger: logger,
