@@ -219,7 +219,7 @@ package struct TransferStore: Sendable {
                 and held.original_transaction_id = purchase_transfer.original_transaction_id)
         order by id
         limit $1::bigint
-        for update skip locked
+        for update
         """)
 
     private static let announced = Statement(

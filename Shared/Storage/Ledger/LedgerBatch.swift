@@ -161,6 +161,11 @@ struct LedgerBatch: Sendable {
     }
 }
 
+extension LedgerBatch {
+    /// Whether a purchase of it replaced another one by a migration.
+    var isMigrating: Bool { entries.contains { $0.event?.migratedKey != nil } }
+}
+
 extension PurchaseEvent {
     /// The purchase that the one of the event replaced by a migration; nil where the transaction names none.
     var migratedKey: SubscriptionKey? {

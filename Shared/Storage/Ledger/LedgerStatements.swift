@@ -161,6 +161,15 @@ enum LedgerStatements {
             try repeated.map { try $0.notification.signedPayload }, repeated.map(\.notification.original.blob))
     }
 
+    /// No batch that stores a migration runs beside others: where one stores a purchase first and another one what replaced it, neither would
+    /// see what the other stores, and the purchase would keep its access. Before all that is read, so that it sees what they committed.
+    static let migrating = Statement(
+        "ledger-migrating", "select pg_advisory_xact_lock(hashtextextended(current_schema() || ' migrations', 0))")
+
+    static let notMigrating = Statement(
+        "ledger-not-migrating",
+        "select pg_advisory_xact_lock_shared(hashtextextended(current_schema() || ' migrations', 0))")
+
     static let transactionId = Statement("ledger-transaction-id", "select pg_current_xact_id()::text as id")
 
     /// Null where the transaction is of another server, or too old for the server to know its outcome.

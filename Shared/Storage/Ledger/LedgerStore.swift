@@ -81,8 +81,9 @@ public struct LedgerStore: Sendable {
         // Erased accounts before any row is locked, because an erasure waits for the batches that have read them.
         try transaction.send(
             [
-                ErasedAccounts.command(among: batch.accounts, of: keys), PositionStore.command(moving: moves),
-                Command(LedgerStatements.recorded, batch.uuids),
+                ErasedAccounts.command(among: batch.accounts, of: keys),
+                Command(batch.isMigrating ? LedgerStatements.migrating : LedgerStatements.notMigrating),
+                PositionStore.command(moving: moves), Command(LedgerStatements.recorded, batch.uuids),
             ]
                 + PurchaseInBatch.commands(reading: keys) + [
                     LedgerStatements.command(neighboursOf: batch.lifecycleEvents),
@@ -91,18 +92,18 @@ public struct LedgerStore: Sendable {
         // Almost always no uuid is recorded and no account erased, so the additions are computed while the server executes the reads.
         var additions = batch.additions(recorded: [])
         let read = try transaction.receive()
-        try check(moves, moved: read[1])
+        try check(moves, moved: read[2])
         let erased = try ErasedAccounts(read[0])
         batch.remove(erased)
-        let recorded = try Set(read[2].map { row in try row.value(at: 0, as: UUID.self) })
+        let recorded = try Set(read[3].map { row in try row.value(at: 0, as: UUID.self) })
         if !recorded.isEmpty || !erased.isEmpty { additions = batch.additions(recorded: recorded) }
         var writing = LedgerWriting(transaction)
         try writing.add(additions, at: recordedAt)
-        let (known, durations) = try PurchaseInBatch.read(read[3...])
+        let (known, durations) = try PurchaseInBatch.read(read[4...])
         var effects = try batch.effects(
             of: additions, known: known, durations: durations,
-            neighbours: try read[8].compactMap { row in try LedgerLine.read(row).event },
-            refunds: refundKeys.isEmpty ? [:] : try LedgerStatements.refunds(read[10]), at: recordedAt)
+            neighbours: try read[9].compactMap { row in try LedgerLine.read(row).event },
+            refunds: refundKeys.isEmpty ? [:] : try LedgerStatements.refunds(read[11]), at: recordedAt)
         try writing.write(effects, of: additions, recordedAt: recordedAt)
         try writing.keepConflicts(
             of: batch.entries.filter { recorded.contains($0.uuid) } + batch.copies, recordedAt: recordedAt)
@@ -117,7 +118,7 @@ public struct LedgerStore: Sendable {
         try OwnershipStore.decide(change, at: recordedAt, in: transaction)
         effects.applied.conflicting = written[LedgerStatements.keepConflicts]?.affected ?? 0
         effects.applied.shared = try written[ClaimStatements.notice]?.map { row in try SharedAccountNotice(row) } ?? []
-        return Attempt(transactionId: try read[9][0].value("id"), applied: effects.applied)
+        return Attempt(transactionId: try read[10][0].value("id"), applied: effects.applied)
     }
 
     private static func check(_ moves: [PositionMove], moved: Rows) throws {

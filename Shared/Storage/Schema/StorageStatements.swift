@@ -83,7 +83,7 @@ public enum StorageStatements {
         + PostponedRequestStore.statements
 
     private static let ledger = [
-        LedgerStatements.recorded, LedgerStatements.keepChains, LedgerStatements.insert, LedgerStatements.neighbours,
+        LedgerStatements.migrating, LedgerStatements.notMigrating, LedgerStatements.recorded, LedgerStatements.keepChains, LedgerStatements.insert, LedgerStatements.neighbours,
         LedgerStatements.refunds, LedgerStatements.insertPayloads,
         LedgerStatements.keepConflicts, LedgerStatements.transactionId, LedgerStatements.transactionStatus,
     ]

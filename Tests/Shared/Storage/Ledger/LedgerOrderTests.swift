@@ -31,6 +31,40 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `A purchase ends by its migration where two workers store them at once`(isMigrationFirst: Bool) async throws {
+        var fixtures = Fixtures(seed: 9)
+        let old = CustomerStoreTests.purchase("1", of: nil, by: nil, day: 0, &fixtures)
+        var migrated = CustomerStoreTests.purchase("9", of: nil, by: nil, day: 10, &fixtures)
+        migrated.event?.transaction?.previousOriginalTransactionId = "1"
+        let entries = isMigrationFirst ? [migrated, old] : [old, migrated]
+        try await LedgerStoreTests.use { connection, database async throws in
+            let (holder, observer) = (TestDatabase.connection(database), TestDatabase.connection(database))
+            // A worker that has read waits before it writes.
+            try await holder.run(unsafeScript: "begin; lock table notification_payload in share mode")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (partition, entry) in entries.enumerated() {
+                    group.addTask {
+                        _ = try await LedgerStore(TestDatabase.connection(database)).apply(
+                            [entry], moving: [Fixtures.move(0, 1, partition: Int32(partition))],
+                            recordedAt: Fixtures.now)
+                    }
+                    _ = try await TestDatabase.blockedBackends(partition + 1, asking: observer)
+                }
+                try await holder.run(unsafeScript: "rollback")
+                try await group.waitForAll()
+            }
+            let ended = try await connection.execute(
+                unsafeSQL: """
+                    select count(*) as count
+                    from access_period
+                    join transaction on transaction.original_transaction_id = '9'
+                    where access_period.original_transaction_id = '1' and upper(period) = purchased_at
+                    """)
+            #expect(try ended[0].value("count", as: Int64.self) == 1)
+        }
+    }
+
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
     func `The state is the same after any order in any batches by two writers`(seed: UInt64) async throws {
         try await LedgerStoreTests.use { connection, database async throws in
