@@ -83,8 +83,9 @@ public enum StorageStatements {
         + PostponedRequestStore.statements
 
     private static let ledger = [
-        LedgerStatements.migrating, LedgerStatements.notMigrating, LedgerStatements.recorded, LedgerStatements.keepChains, LedgerStatements.insert, LedgerStatements.neighbours,
-        LedgerStatements.refunds, LedgerStatements.insertPayloads,
+        LedgerStatements.migrating, LedgerStatements.notMigrating, LedgerStatements.recorded,
+        LedgerStatements.keepChains, LedgerStatements.insert, LedgerStatements.neighbours, LedgerStatements.refunds,
+        LedgerStatements.insertPayloads,
         LedgerStatements.keepConflicts, LedgerStatements.transactionId, LedgerStatements.transactionStatus,
     ]
 }
