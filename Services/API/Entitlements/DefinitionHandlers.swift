@@ -59,20 +59,31 @@ struct DefinitionHandlers: Sendable {
             productIds: products, originalApplicationVersionBefore: body?["originalApplicationVersionBefore"]?.string,
             createdAt: clock.now(), createdBy: request.key.id)
         let performer = try request.performer(at: clock.now())
-        let stored = try await database.withConnection { connection in
-            try await EntitlementDefinitionStore(connection).put(definition, durations: durations) { products, added in
-                let changed = products.map { product in
-                    performer.action(
-                        "products durations \((durations[product] ?? nil)?.description ?? "none")",
-                        on: "\(bundleId) \(product)")
+        let stored: EntitlementDefinition
+        do {
+            stored = try await database.withConnection { connection in
+                try await EntitlementDefinitionStore(connection).put(definition, durations: durations) {
+                    products, added in
+                    let changed = products.map { product in
+                        performer.action(
+                            "products durations \((durations[product] ?? nil)?.description ?? "none")",
+                            on: "\(bundleId) \(product)")
+                    }
+                    guard let added else { return changed }
+                    return changed + [
+                        performer.action(
+                            "entitlements define", on: "\(bundleId) \(added.name) version \(added.version)",
+                            about: OperatorAction.About(added.environment, bundleId, account: nil))
+                    ]
                 }
-                guard let added else { return changed }
-                return changed + [
-                    performer.action(
-                        "entitlements define", on: "\(bundleId) \(added.name) version \(added.version)",
-                        about: OperatorAction.About(added.environment, bundleId, account: nil))
-                ]
             }
+        } catch is EntitlementDefinitionStore.Full {
+            throw Problem(
+                .conflict,
+                """
+                An app has at most \(EntitlementDefinitionStore.Full.names) entitlement definitions in an environment, with \
+                \(EntitlementDefinitionStore.Full.characters) characters of product ids in all; change one of those that it has.
+                """)
         }
         try await definitions.turn()
         let inForce = try await self.durations(of: bundleId)

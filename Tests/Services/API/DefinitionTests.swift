@@ -57,6 +57,29 @@ struct DefinitionTests {
         }
     }
 
+    @Test func `An app cannot have more definitions than every instance can hold`() async throws {
+        try await RunningAPI.with { api in
+            let key = try await api.key(bundleIds: [SampleState.app])
+            _ = try await api.send("PUT", path, key: key, json: #"{"productIds":["a"]}"#)
+            let connection = TestDatabase.connection(api.database)
+            _ = try await connection.execute(
+                unsafeSQL: """
+                    insert into entitlement_definition
+                    select other.*
+                    from generate_series(1, 999) as number
+                    cross join lateral jsonb_populate_record(
+                        (select held from entitlement_definition held limit 1),
+                        jsonb_build_object('name', 'other' || number)) as other
+                    """)
+            await connection.close()
+            let more = "/v1/entitlement-definitions/more"
+            let refused = try await api.send("PUT", more, key: key, json: #"{"productIds":["a"]}"#)
+            #expect(refused.status == 409 && refused.problem == "conflict")
+            #expect(try await api.get(more, key: key).problem == "not-found")
+            #expect(try await api.send("PUT", path, key: key, json: #"{"productIds":["b"]}"#).status == 200)
+        }
+    }
+
     @Test func `Duration ends the access of a non-renewing product, and the audit log names the key`() async throws {
         try await UploadFixture.with { fixture in
             let account = UUID()

@@ -156,6 +156,7 @@ package struct EntitlementDefinitionStore: Sendable {
     ///   - durations: by product id, see ``ProductStore/setDurations(_:ofApp:)``.
     ///   - actions: the entries, of the products whose duration changed and of the added version; nil where none was.
     /// - Returns: the newest version.
+    /// - Throws: ``Full`` where the app would have too many definitions, or too long ones.
     package func put(
         _ definition: EntitlementDefinition, durations: [String: ProductDuration?],
         actions: @escaping @Sendable (_ products: [String], _ added: EntitlementDefinition?) -> [OperatorAction]
@@ -188,6 +189,12 @@ package struct EntitlementDefinitionStore: Sendable {
             {
                 return (newest, false)
             }
+            let others = try transaction.execute(
+                Self.others, definition.environment.rawValue, definition.bundleId, definition.name)[0]
+            let characters = definition.productIds.map(\.count).reduce(0, +)
+            guard try others.value("names", as: Int64.self) < Full.names,
+                try others.value("characters", as: Int64.self) + Int64(characters) <= Full.characters
+            else { throw Full() }
             var definition = definition
             definition.version = (newest?.version ?? 0) + 1
             let added = try transaction.execute(
@@ -219,7 +226,27 @@ package struct EntitlementDefinitionStore: Sendable {
         return names
     }
 
-    static let statements = [current, levels, versions, insert, names]
+    /// An app has as many definitions in an environment as every instance of the API can hold.
+    package struct Full: Error {
+        /// The most names.
+        package static let names: Int64 = 1000
+        /// The most characters of all product ids together.
+        package static let characters: Int64 = 1_000_000
+    }
+
+    static let statements = [current, levels, versions, others, insert, names]
+
+    private static let others = Statement(
+        "entitlement-definition-others",
+        """
+        select count(*) as names, coalesce(sum(length(array_to_string(product_ids, ''))), 0)::bigint as characters
+        from (
+            select distinct on (name) product_ids
+            from entitlement_definition
+            where environment = $1::text::store_environment and bundle_id = $2::text and name <> $3::text
+            order by name, version desc
+        ) as definition
+        """)
 
     private static let names = Statement(
         "entitlement-names",
