@@ -350,6 +350,15 @@ struct DocumentedAnswers {
         case ("getEntitlementDefinition", 200):
             _ = try await api.send("PUT", path, key: key, json: #"{"productIds":["pro.monthly"]}"#)
             return try await send(operation, path, key)
+        case ("putEntitlementDefinition", 409):
+            try await state.connection.run(
+                unsafeScript: """
+                    insert into entitlement_definition
+                        (version, created_at, created_by, environment, bundle_id, name, product_ids)
+                    select 1, '2020-01-01', gen_random_uuid(), 'Sandbox', '\(SampleState.app)', 'other' || number, '{}'
+                    from generate_series(1, 1000) as number
+                    """)
+            return try await send(operation, path, key, body: Array(#"{"productIds":["other"]}"#.utf8))
         case ("creditTransaction", 200):
             _ = try await send(operation, path, key, body: body)
             return try await send(operation, path, key, body: body)
