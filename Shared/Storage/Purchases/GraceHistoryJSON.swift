@@ -31,6 +31,7 @@ extension JSONText {
             json.beginObject()
             json.member("periodEndsAt", denial.periodEndsAt.microsecondsSince2000)
             json.member("deniedAt", denial.deniedAt.microsecondsSince2000)
+            json.member("isByStatus", denial.isByStatus)
             json.endObject()
         }
         json.endArray()
@@ -53,8 +54,10 @@ extension JSONText {
                     status: value["status"]?.int64.map { Int($0) })
             } ?? [],
             denials: document.root["denied"]?.elements.compactMap { value in
-                guard let end = value.date("periodEndsAt"), let denied = value.date("deniedAt") else { return nil }
-                return GraceDenial(periodEndsAt: end, deniedAt: denied)
+                guard let end = value.date("periodEndsAt"), let denied = value.date("deniedAt"),
+                    let isByStatus = value["isByStatus"]?.bool
+                else { return nil }
+                return GraceDenial(periodEndsAt: end, deniedAt: denied, isByStatus: isByStatus)
             } ?? [])
     }
 }

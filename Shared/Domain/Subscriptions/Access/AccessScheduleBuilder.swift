@@ -35,7 +35,8 @@ struct AccessScheduleBuilder {
         addOneTimePurchases()
         guard !subscriptionVersions.isEmpty || versions.isEmpty else { return }
         let paid = revokedByStatus(
-            endedWithSharing(PaidPeriod.all(subscriptionVersions, renewal: subscription.renewal, early: early)))
+            endedWithSharing(
+                openedByStatus(PaidPeriod.all(subscriptionVersions, renewal: subscription.renewal, early: early))))
         for period in paid where !period.isEmpty {
             periods.append(
                 AccessPeriod(
@@ -109,6 +110,22 @@ struct AccessScheduleBuilder {
         guard subscription.status == 5, isStatusTransaction(version), let statusVersion = subscription.statusVersion
         else { return nil }
         return statusVersion.signedDate
+    }
+
+    // MARK: Unknown periods
+
+    /// A9: a renewal that Apple signed before it begins gives no access from then on where Apple's status since says that the unknown
+    /// period before it does not run.
+    private func openedByStatus(_ paid: [PaidPeriod]) -> [PaidPeriod] {
+        guard [2, 3, 5].contains(subscription.status), let denied = subscription.statusVersion?.signedDate
+        else { return paid }
+        return paid.map { period in
+            var opened = period
+            if period.facts.signedDate <= denied, denied < period.facts.beginning {
+                opened.start = min(max(period.start, period.facts.beginning), period.end)
+            }
+            return opened
+        }
     }
 
     // MARK: Shared purchases

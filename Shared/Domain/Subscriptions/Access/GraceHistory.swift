@@ -36,10 +36,18 @@ public struct GraceDenial: Sendable, Hashable {
     public var periodEndsAt: Date
     /// When Apple signed it; the revocation of that period if it is earlier.
     public var deniedAt: Date
+    /// True where Apple's status is 2 or 5, false where a renewal info names no grace period.
+    public var isByStatus: Bool
 
-    package init(periodEndsAt: Date, deniedAt: Date) {
+    package init(periodEndsAt: Date, deniedAt: Date, isByStatus: Bool) {
         self.periodEndsAt = periodEndsAt
         self.deniedAt = deniedAt
+        self.isByStatus = isByStatus
+    }
+
+    /// Whether Apple signed it since it named a grace period. Of two renewal infos of one moment the one with the grace period counts.
+    fileprivate func closes(_ grace: GracePeriod) -> Bool {
+        deniedAt < grace.endsAt && (isByStatus ? grace.signedDate <= deniedAt : grace.signedDate < deniedAt)
     }
 }
 
@@ -67,7 +75,7 @@ public struct GraceHistory: Sendable, Equatable {
 
     /// When a grace period was closed before its end: by the first denial since the renewal info that names it. Nil where none did.
     public func closed(_ grace: GracePeriod) -> Date? {
-        denials.map(\.deniedAt).filter { grace.signedDate <= $0 && $0 < grace.endsAt }.min()
+        denials.filter { $0.closes(grace) }.map(\.deniedAt).min()
     }
 
     /// Adds what an event says.
@@ -93,9 +101,9 @@ public struct GraceHistory: Sendable, Equatable {
     private mutating func add(_ denial: GraceDenial) {
         guard !denials.contains(denial) else { return }
         let ofPeriod = (denials.filter { $0.periodEndsAt == denial.periodEndsAt } + [denial])
-            .sorted { $0.deniedAt < $1.deniedAt }.prefix(Self.denialsOfPeriod)
+            .sorted(by: GraceDenial.isEarlier).prefix(Self.denialsOfPeriod)
         denials = (denials.filter { $0.periodEndsAt != denial.periodEndsAt } + ofPeriod)
-            .sorted { ($0.periodEndsAt, $0.deniedAt) < ($1.periodEndsAt, $1.deniedAt) }
+            .sorted(by: GraceDenial.isEarlier)
     }
 }
 
@@ -112,6 +120,12 @@ extension GracePeriod {
 }
 
 extension GraceDenial {
+    /// By the end of the period, then time; of one moment that by status comes first.
+    fileprivate static func isEarlier(_ left: Self, _ right: Self) -> Bool {
+        (left.periodEndsAt, left.deniedAt, left.isByStatus ? 0 : 1)
+            < (right.periodEndsAt, right.deniedAt, right.isByStatus ? 0 : 1)
+    }
+
     /// Nil where the period goes on, or may have a grace period. Status 3 is no denial: Apple retries the charge in a grace
     /// period, too.
     fileprivate init?(_ event: PurchaseEvent) {
@@ -131,6 +145,6 @@ extension GraceDenial {
         guard end <= denied || revoked != nil || event.status == 5,
             denied.timeIntervalSince(end) < BillingRules.longestGrace
         else { return nil }
-        self.init(periodEndsAt: end, deniedAt: denied)
+        self.init(periodEndsAt: end, deniedAt: denied, isByStatus: isDenied)
     }
 }

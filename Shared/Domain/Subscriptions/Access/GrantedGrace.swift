@@ -51,8 +51,11 @@ extension AccessScheduleBuilder {
         }
         let last = begun.filter { !$0.isEmpty }.max { $0.end < $1.end }
         if let last, !isAbout(last, grace) { return nil }
+        let isPeriodKnown = due.map { due in begun.contains { $0.nominallyEnds(at: due) } } ?? (last != nil)
         // Signed before the end of a period whose transaction is unknown: that period still runs.
-        let start = last.map { max($0.end, due ?? $0.end) } ?? min(due ?? grace.endsAt, grace.signedDate)
+        let named = due ?? last?.end ?? grace.endsAt
+        let opening = isPeriodKnown ? named : min(named, grace.signedDate)
+        let start = max(last?.end ?? opening, opening)
         let revoked = last.flatMap { revocation(of: $0, in: paid, grace) }
         let end = ([grace.endsAt, closed(grace), revoked].compactMap(\.self) + next).min() ?? grace.endsAt
         guard let product = grace.productId ?? last?.facts.productId ?? subscription.transaction?.productId, start < end
@@ -97,13 +100,17 @@ extension AccessScheduleBuilder {
     /// G4: by the first denial since the renewal info that names it, also by the newest status and the newest renewal info.
     private func closed(_ grace: GracePeriod) -> Date? {
         var moments = [subscription.graces.closed(grace)].compactMap(\.self)
-        if let version = subscription.statusVersion, [2, 5].contains(subscription.status) {
+        if let version = subscription.statusVersion, [2, 5].contains(subscription.status),
+            grace.signedDate <= version.signedDate
+        {
             moments.append(version.signedDate)
         }
-        if let renewal = subscription.renewal, renewal.gracePeriodExpiresDate != grace.endsAt {
+        if let renewal = subscription.renewal, renewal.gracePeriodExpiresDate != grace.endsAt,
+            grace.signedDate < renewal.signedDate
+        {
             moments.append(renewal.signedDate)
         }
-        return moments.filter { grace.signedDate <= $0 }.min()
+        return moments.min()
     }
 }
 

@@ -30,8 +30,7 @@ package struct PaidPeriod {
     package static func all(
         _ versions: [TransactionVersion], renewal: RenewalFacts?, early: TimeInterval
     ) -> [PaidPeriod] {
-        let ordered = versions.filter { $0.facts.hasPeriod }
-            .sorted { $0.facts.isEarlierPurchase(than: $1.facts, early: early) }
+        let ordered = ordered(versions.filter(\.facts.hasPeriod), early: early)
         var periods: [PaidPeriod] = []
         var purchase: PaidPeriod?
         for transaction in ordered {
@@ -67,6 +66,21 @@ package struct PaidPeriod {
             periods.append(next)
         }
         return periods
+    }
+
+    /// In the order of charges. Seats on a period's last day count as a day older, so that they precede its renewal; seats of the
+    /// same period that were bought before precede them all the same.
+    private static func ordered(_ versions: [TransactionVersion], early: TimeInterval) -> [TransactionVersion] {
+        var ordered = versions.sorted { $0.facts.isEarlierPurchase(than: $1.facts, early: early) }
+        for index in ordered.indices {
+            let facts = ordered[index].facts
+            while let later = ordered[..<index].firstIndex(where: {
+                $0.facts.isOfSamePeriod(as: facts) && facts.beginning < $0.facts.beginning
+            }) {
+                ordered.insert(ordered.remove(at: later), at: index)
+            }
+        }
+        return ordered
     }
 
     private init(_ transaction: TransactionVersion, isPurchase: Bool) {

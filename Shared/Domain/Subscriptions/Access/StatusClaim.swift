@@ -6,10 +6,12 @@ import struct Foundation.TimeInterval
 enum StatusClaim {
     /// Status 1: access to a product until Apple's renewal date; nil where no renewal date is known, or where it is over.
     case access(product: String, until: Date?)
+    /// Status 4: no access by what was paid for; a grace period gives it.
+    case grace
     /// Status 2, 3 or 5: no access.
     case noAccess
 
-    /// Nil for status 4, which grace periods answer, and where there is no status.
+    /// Nil where there is no status.
     init?(_ subscription: Subscription, paid: [PaidPeriod], early: TimeInterval) {
         guard let statusVersion = subscription.statusVersion else { return nil }
         switch subscription.status {
@@ -27,6 +29,7 @@ enum StatusClaim {
                 if renewal.signedDate < charge { end = min(end, period.facts.beginning) }
             }
             self = .access(product: product ?? "", until: product != nil && statusVersion.signedDate < end ? end : nil)
+        case 4: self = .grace
         case 2, 3, 5: self = .noAccess
         default: return nil
         }
@@ -39,14 +42,14 @@ extension AccessScheduleBuilder {
     mutating func compare(_ claim: StatusClaim, with paid: [PaidPeriod], _ graces: [GrantedGrace]) {
         guard let statusVersion = subscription.statusVersion else { return }
         let signed = statusVersion.signedDate
-        // A grace period that Apple named after the status is newer than it.
-        let given =
-            periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .forever) }
-            + graces.filter { $0.grace.signedDate <= signed }.map(\.interval)
+        let given = timeGiven(by: periods, graces, at: signed)
         switch claim {
         case .access(_, until: nil):
-            // S7: only Apple knows what gives the access, and until when.
-            let explained = given + revoked(in: paid, since: statusVersion, by: nil)
+            // S7: only Apple knows what gives the access, and until when. A known period of another product does not.
+            let ofOthers = paid.filter { isOfOtherProduct($0) }.map(\.facts.transactionId)
+            let explained =
+                timeGiven(by: periods.filter { !ofOthers.contains($0.transactionId ?? "") }, graces, at: signed)
+                + revoked(in: paid, since: statusVersion, by: nil)
             if !explained.contains(where: { $0.contains(signed, within: Self.shortestHole) }) {
                 unexplainedStatus = statusVersion.notificationUUID
             }
@@ -63,16 +66,40 @@ extension AccessScheduleBuilder {
                 unexplainedStatus = statusVersion.notificationUUID
             }
             if isPerhapsReversed(paid, by: statusVersion, given) { unexplainedStatus = statusVersion.notificationUUID }
-        case .noAccess:
-            // S1, S2: what Apple signed again since is newer than the status.
-            let isConfirmed = paid.contains {
-                !$0.isEmpty && $0.start <= signed && signed < $0.end && statusVersion < $0.transaction.version
+        case .grace:
+            // S9: Apple may name a grace period before the end of its own period.
+            let others = paid.filter { period in
+                !period.isEmpty && !(subscription.renewal?.renewalDate.map(period.nominallyEnds) ?? false)
             }
-            let isContradicted = given.contains {
-                $0.from <= signed && $0.to.timeIntervalSince(signed) >= Self.shortestHole
-            }
-            if isContradicted, !isConfirmed { unexplainedStatus = statusVersion.notificationUUID }
+            askIfContradicted(by: others.map { Interval(from: $0.start, to: $0.end) }, paid, statusVersion)
+        case .noAccess: askIfContradicted(by: given, paid, statusVersion)
         }
+    }
+
+    /// S1, S2, S9: access at the moment of a status that knows of none; what Apple signed again since is newer than the status.
+    private mutating func askIfContradicted(
+        by given: [Interval], _ paid: [PaidPeriod], _ statusVersion: EventVersion
+    ) {
+        let signed = statusVersion.signedDate
+        let isConfirmed = paid.contains {
+            !$0.isEmpty && $0.start <= signed && signed < $0.end && statusVersion < $0.transaction.version
+        }
+        let isContradicted = given.contains {
+            $0.from <= signed && $0.to.timeIntervalSince(signed) >= Self.shortestHole
+        }
+        if isContradicted, !isConfirmed { unexplainedStatus = statusVersion.notificationUUID }
+    }
+
+    /// The time that periods and grace periods give. A grace period that Apple named after a status is newer than it.
+    private func timeGiven(by periods: [AccessPeriod], _ graces: [GrantedGrace], at signed: Date) -> [Interval] {
+        periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .forever) }
+            + graces.filter { $0.grace.signedDate <= signed }.map(\.interval)
+    }
+
+    /// Whether Apple has named another product than the period's since it signed its transaction.
+    private func isOfOtherProduct(_ period: PaidPeriod) -> Bool {
+        guard let renewal = subscription.renewal, let product = renewal.productId else { return false }
+        return period.facts.productId != product && period.facts.signedDate < renewal.signedDate
     }
 
     /// S6: the time that a revocation took out of a claim: of transactions that were revoked after the status, and of one that ends at
@@ -93,28 +120,32 @@ extension AccessScheduleBuilder {
         }
     }
 
-    /// S8: Apple calls the purchase active after it revoked the period of that moment, of which no other transaction gives access:
-    /// the reversal of that refund may be missing. What holds the revoked transaction itself says that it is still revoked.
+    /// S8: Apple calls the purchase active after it revoked the period of that moment, of which no other transaction gives access,
+    /// or the one that begins later and ends at the renewal date: the reversal of that refund may be missing. What holds the revoked
+    /// transaction itself says that it is still revoked.
     private func isPerhapsReversed(_ paid: [PaidPeriod], by statusVersion: EventVersion, _ given: [Interval]) -> Bool {
         let signed = statusVersion.signedDate
-        guard !given.contains(where: { $0.contains(signed, within: Self.shortestHole) }) else { return false }
+        let isGiven = given.contains { $0.contains(signed, within: Self.shortestHole) }
         return paid.contains { period in
-            guard let revokedAt = period.facts.revokedAt, let end = period.facts.expiresDate else { return false }
-            return revokedAt < signed && period.transaction.version < statusVersion
-                && period.facts.beginning <= signed && signed < end
+            guard let revokedAt = period.facts.revokedAt, let end = period.facts.expiresDate, revokedAt < signed,
+                period.transaction.version < statusVersion, signed < end
+            else { return false }
+            return period.facts.beginning <= signed ? !isGiven : period.explains(subscription.renewal?.renewalDate)
         }
     }
 
-    /// S5: an unknown purchase replaced the known transaction that gives access at the moment of the status, where Apple names
-    /// another product then and no known transaction explains it.
+    /// S5: an unknown purchase replaced the known transaction that gives access at the moment of the status, and those that begin
+    /// before the renewal date, where Apple names another product then and no known transaction explains it.
     private mutating func endOutdated(in paid: [PaidPeriod], by statusVersion: EventVersion, _ product: String) {
-        guard let renewal = subscription.renewal, renewal.productId != nil else { return }
+        guard let renewal = subscription.renewal, let end = renewal.renewalDate else { return }
         let signed = statusVersion.signedDate
         let owner = paid.first { $0.start <= signed && signed < $0.end }
-        guard let owner, owner.facts.productId != product, owner.facts.signedDate < renewal.signedDate else { return }
+        let outdated = paid.filter { $0.start < end && signed < $0.end && isOfOtherProduct($0) }
         let isExplained = paid.contains {
+            // Signed with the renewal info, or after it; in an envelope that was sent again it is older.
             isStatusTransaction($0.transaction) && !$0.facts.isUpgraded
-                && $0.facts.expiresDate == owner.facts.expiresDate
+                && (subscription.renewalVersion == statusVersion || signed < renewal.signedDate)
+                && owner.map(\.facts.expiresDate) == $0.facts.expiresDate
                 // Charged early, and even where a later purchase took its place.
                 || $0.facts.revocationDate == nil && max($0.start, $0.facts.beginning) > signed
                     && $0.facts.productId == product
@@ -122,8 +153,9 @@ extension AccessScheduleBuilder {
                 || $0.facts.revocationDate != nil && $0.explains(renewal.renewalDate)
         }
         guard !isExplained else { return }
-        for index in periods.indices where periods[index].transactionId == owner.facts.transactionId {
-            periods[index].endsAt = signed
+        let ids = Set(outdated.map(\.facts.transactionId))
+        for index in periods.indices where ids.contains(periods[index].transactionId ?? "") {
+            periods[index].endsAt = max(signed, periods[index].startsAt)
         }
         periods.removeAll { $0.startsAt == $0.endsAt }
     }

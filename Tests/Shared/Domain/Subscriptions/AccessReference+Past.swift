@@ -63,7 +63,12 @@ extension AccessReference {
             $0.isUpgraded ? [$0.expiresDate, $0.signedDate].compactMap(\.self).min() : $0.expiresDate
         }
         let from = due ?? over ?? signed
-        guard (before.isEmpty ? min(from, signed) : from) <= moment else { return [nil] }
+        // Signed before the end of an unknown period, it says that this period runs.
+        let isKnown =
+            due.map { due in
+                before.contains { $0.expiresDate.map { abs($0.timeIntervalSince(due)) < 1 } ?? false }
+            } ?? !before.isEmpty
+        guard (isKnown ? from : min(from, signed)) <= moment else { return [nil] }
         if transactions.contains(where: { isSinceDue($0) && ($0.purchaseDate ?? moment) <= moment }) { return [nil] }
         // Denied: the period is over, and there is no grace period.
         let denials = events.filter { event in
@@ -78,7 +83,8 @@ extension AccessReference {
             let revoked = event.transaction.flatMap { isOfPeriod && $0.expiresDate == over ? $0.revocationDate : nil }
             let since = min(at, revoked ?? at)
             // No grace period is longer than 28 days: what is about a period that ended earlier is about no grace period now.
-            return signed <= since && since <= moment && since.timeIntervalSince(over) < 28 * 86_400
+            // Of two renewal infos of one moment the one with the grace period counts.
+            return (isDenied ? signed <= since : signed < since) && since <= moment && since.timeIntervalSince(over) < 28 * 86_400
                 && (over <= since || revoked != nil || event.status == 5)
         }
         if !denials.isEmpty { return [nil] }

@@ -12,11 +12,15 @@ struct AccessReference {
     let events: [PurchaseEvent]
     /// The newest version of each; kept, because every question reads them many times.
     let transactions: [TransactionFacts]
+    /// By transaction id; kept, because each follows from those of earlier purchases.
+    private var starts: [String: Date] = [:]
     let durations = SimulatedPurchase.passes
 
     init(events: [PurchaseEvent]) {
         self.events = events
         transactions = Self.transactions(in: events)
+            .sorted { ($0.purchaseDate ?? .distantPast) < ($1.purchaseDate ?? .distantPast) }
+        for one in transactions { starts[one.transactionId] = begin(of: one) }
     }
 
     /// The answers that the received facts allow: mostly one; nil is no access.
@@ -25,15 +29,15 @@ struct AccessReference {
     /// How early Apple charges in the sandbox is not documented: a renewal that begins within the period of a purchase was
     /// charged before the purchase, which then counts, or renews what replaced it.
     func sandboxAnswers(at moment: Date) -> Set<String?> {
-        guard renewal?.renewalDate == nil else { return [] }
-        return unclearSandboxAnswers(at: moment)
+        unclearSandboxAnswers(at: moment, exceptEnding: renewal?.renewalDate)
     }
 
-    func unclearSandboxAnswers(at moment: Date) -> Set<String?> {
+    /// - Parameter named: the renewal that ends then came later, as Apple says.
+    func unclearSandboxAnswers(at moment: Date, exceptEnding named: Date? = nil) -> Set<String?> {
         guard events.first?.key.environment == .sandbox else { return [] }
         let begun = transactions.filter { ($0.purchaseDate ?? moment) <= moment }
         let isUnclear = begun.contains { renewal in
-            isRenewal(renewal)
+            isRenewal(renewal) && (named == nil || renewal.expiresDate != named)
                 && begun.contains { purchase in
                     guard let begin = renewal.purchaseDate, let from = purchase.purchaseDate,
                         let end = purchase.expiresDate
@@ -116,7 +120,9 @@ struct AccessReference {
     }
 
     /// A renewal begins on the renewal date: one that is dated within the last day of a period was charged then.
-    func start(of one: TransactionFacts) -> Date? {
+    func start(of one: TransactionFacts) -> Date? { starts[one.transactionId] }
+
+    private func begin(of one: TransactionFacts) -> Date? {
         guard let from = one.purchaseDate, isDatedAtCharge(one) else { return one.purchaseDate }
         return renewed(by: one, from).compactMap(\.expiresDate).max() ?? from
     }
@@ -138,14 +144,13 @@ struct AccessReference {
                 return !isRenewal(purchase) && start < date && date <= from
                     && purchase.transactionId != one.transactionId
             }
-            // Of a renewal that was charged before a purchase nothing is left to renew.
-            let isLost = transactions.contains { chargedBefore(other, from: start, $0) }
             // Signed since the refund of its renewal, it was extended.
             let isExtended =
                 one.revocationDate.map { min($0, one.signedDate) < other.signedDate } ?? false && !other.isUpgraded
                 && other.productId == one.productId
-            return !isReplaced && !isLost
-                && (end <= from.addingTimeInterval(earlyCharge) || isExtended)
+            return !isReplaced && (end <= from.addingTimeInterval(earlyCharge) || isExtended)
+                // Of a renewal that was charged before a purchase nothing is left to renew.
+                && !transactions.contains { chargedBefore(other, $0) }
                 && other.revocationDate.map { min($0, other.signedDate) > from } ?? true
                 && !(other.isUpgraded && other.signedDate <= from)
         }
@@ -222,9 +227,10 @@ struct AccessReference {
             && begin <= from.addingTimeInterval(earlyCharge)
     }
 
-    /// Old payloads do not say; but what was signed before it began was a renewal.
+    /// Old payloads do not say; but what was signed before it began was a renewal, and what begins where another ends.
     func isRenewal(_ one: TransactionFacts) -> Bool {
         one.reason == "RENEWAL"
+            || one.reason == nil && transactions.contains { $0.expiresDate == one.purchaseDate }
             || events.contains {
                 $0.transaction?.transactionId == one.transactionId
                     && ($0.transaction?.reason == "RENEWAL"
@@ -272,6 +278,8 @@ struct AccessReference {
         if isRevoked(since: status, at: moment) || isRefunded(renewal?.renewalDate, at: moment) || wasReplaced {
             return [nil]
         }
+        // Less than a second before a refunded period is no missing transaction.
+        if isRefunded(renewal?.renewalDate, at: moment.addingTimeInterval(1)) { return [named, nil] }
         let ends = [renewal?.renewalDate, status.transaction.flatMap(endIfUnbroken)].compactMap(\.self)
         if let end = ends.max(), moment < end {
             // Less than a second is no missing transaction.
@@ -312,6 +320,10 @@ struct AccessReference {
         let isPaid = transactions.contains { $0.revocationDate == nil && $0.expiresDate == last?.expiresDate }
         let due = due(in: events.filter { $0.renewal?.gracePeriodExpiresDate == grace }, before: grace)
         if status == nil, last != nil, !isPaid, due == nil || due == last?.expiresDate { return nil }
+        // Charged since, though it is dated at the end of the period.
+        if let due, transactions.contains(where: { ($0.purchaseDate ?? .distantPast) == due && $0.revocationDate == nil }) {
+            return nil
+        }
         return renewal.productId ?? last?.productId
     }
 }

@@ -12,8 +12,9 @@ extension ScenarioStep {
 
     /// Runs a check over many scenarios and shrinks the first that fails. The check says what is wrong, nil if nothing.
     static func check(_ offset: UInt64, _ problem: ([ScenarioStep], UInt64) -> String?) {
+        var found = 0
         for number in 0..<count {
-            let seed = seed &+ offset &* 1_000_000_007 &+ number
+            let seed = seed &* 1_000_000 &+ offset &* 1_000_000_007 &+ number
             let steps = scenario(seed: seed)
             guard problem(steps, seed) != nil else { continue }
             let shortest = shrunk(steps) { problem($0, seed) != nil }
@@ -24,7 +25,8 @@ extension ScenarioStep {
                 \(shortest.map(\.description).joined(separator: "\n"))
                   \(events)
                 """)
-            return
+            found += 1
+            if found >= 15 { return }
         }
     }
 }

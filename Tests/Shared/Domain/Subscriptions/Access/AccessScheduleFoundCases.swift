@@ -53,6 +53,108 @@ extension AccessScheduleTests {
             ], access: [(52, "gold"), (59.9, "platinum"), (60.1, "platinum"), (75.9, "platinum"), (76, nil)],
             isUnexplained: true),
         Case(
+            name: "G1 a grace period named before the end of an unknown period, after the refund of an older one",
+            events: [
+                refunded(10, 5, "1", "silver", 0, 365, revoked: 10),
+                event(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 49.9, nil, nil,
+                    renewal("gold", 50, signed: 49.9, grace: 66, retry: true)),
+            ], access: [(9, "silver"), (11, nil), (49.8, nil), (49.95, "gold"), (65.9, "gold"), (66, nil)]),
+        Case(
+            name: "A9 the unknown period before an early charged renewal does not run where Apple's status is 2",
+            events: [
+                event(
+                    "PRICE_CHANGE", 29.5, 2, bought("2", "gold", 30, 60, signed: 29.5, reason: "RENEWAL"),
+                    renewal("gold", 60, signed: 29.5))
+            ], access: [(29.6, nil), (30, "gold"), (59, "gold"), (60, nil)]),
+        Case(
+            name: "A6 seats of the last day, and seats before them, of a period whose extension is unknown",
+            events: [
+                start,
+                event(
+                    "METADATA_UPDATE", 29.7, 1, Sample.seats(bought("2", "gold", 29.7, 31.5)),
+                    renewal("gold", 31.5, signed: 29.7)),
+                event(
+                    "METADATA_UPDATE", 30.6, 1, Sample.seats(bought("3", "gold", 30.6, 31.5)),
+                    renewal("gold", 31.5, signed: 30.6)),
+            ], access: [(29.5, "gold"), (30.1, "gold"), (30.5, "gold"), (30.7, "gold"), (31.4, "gold"), (31.5, nil)]),
+        Case(
+            name: "S5 an older transaction that was sent again does not explain the status beside a newer renewal info",
+            events: [
+                start,
+                event("RENEWAL_INFO", 10, nil, nil, renewal("silver", 40, signed: 10)),
+                event(
+                    "METADATA_UPDATE", 10.1, 1, bought("1", "gold", 0, 30), renewal("gold", 30, signed: 0)),
+            ], access: [(9, "gold"), (10.2, "silver"), (39.9, "silver"), (40, nil)], isUnexplained: true),
+        Case(
+            name: "S7 a running period of another product than Apple names does not explain a status without a date ahead",
+            events: [
+                start,
+                event("CONSUMPTION_REQUEST", 10, 1, bought("0", "gold", -30, 0, signed: 10), renewal("silver", 9, signed: 10)),
+            ], access: [(9, "gold"), (29, "gold")], isUnexplained: true),
+        Case(
+            name: "S8 the refund of a renewal that has not begun may have been reversed",
+            events: [
+                start,
+                renewed(29.2, "2", "gold", 30, 60),
+                refunded(29.5, 1, "2", "gold", 30, 60, reason: "RENEWAL", revoked: 29.5),
+                event(
+                    "CONSUMPTION_REQUEST", 29.8, 1, bought("1", "gold", 0, 30, signed: 29.8),
+                    renewal("gold", 60, signed: 29.8)),
+            ], access: [(29.9, "gold"), (30, nil)], isUnexplained: true),
+        Case(
+            name: "S9 status 4 beside a running period that is not the one of the grace period",
+            events: [
+                event("SUBSCRIBED/INITIAL_BUY", -30, 1, bought("1", "gold", -30, 0), renewal("gold", 0, signed: -30)),
+                event(
+                    "DID_CHANGE_RENEWAL_PREF/UPGRADE", 0, 1, bought("2", "silver", 0, 365),
+                    renewal("silver", 365, signed: 0)),
+                event(
+                    "CONSUMPTION_REQUEST", 131, 4, bought("1", "gold", -30, 0, signed: 131),
+                    renewal("platinum", 130, signed: 131, grace: 146, retry: true)),
+            ], access: [(132, "silver"), (147, "silver")], isUnexplained: true),
+        Case(
+            name: "S9 status 4 before the end of the period whose charge failed asks nothing",
+            events: [
+                start,
+                event(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 29.5, 4, bought("1", "gold", 0, 30, signed: 29.5),
+                    renewal("gold", 30, signed: 29.5, grace: 46, retry: true)),
+            ], access: [(29, "gold"), (45.9, "gold"), (46, nil)]),
+        Case(
+            name: "G4 a renewal info without it of the same moment closes no grace period",
+            events: [
+                start,
+                event(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 30, 4, bought("1", "gold", 0, 30, signed: 30),
+                    renewal("gold", 30, signed: 30, grace: 46, retry: true), number: 1),
+                event("DID_CHANGE_RENEWAL_PREF", 30, nil, nil, renewal("gold", 30, signed: 30), number: 2),
+            ], access: [(29, "gold"), (30, "gold"), (45.9, "gold"), (46, nil)]),
+        Case(
+            name: "S5 an unknown upgrade took the place of a renewal that was charged early",
+            events: [
+                start,
+                renewed(29.5, "2", "gold", 30, 60),
+                event(
+                    "REFUND", 29.7, 1, bought("1", "gold", 0, 30, signed: 29.7, revoked: 29.7, isUpgraded: true),
+                    renewal("platinum", 59.6, signed: 29.7)),
+            ], access: [(29.6, "gold"), (29.8, "platinum"), (30.1, "platinum"), (59.5, "platinum"), (59.7, nil)],
+            isUnexplained: true),
+        Case(
+            name: "S5 a renewal info of a later product says nothing about a status before it",
+            events: [
+                renewed(29.5, "2", "gold", 30, 60), event("RENEWAL_INFO", 60.5, nil, nil, renewal("silver", 90, signed: 60.5)),
+            ], access: [(29.6, "gold"), (59.9, "gold"), (60.6, "silver"), (90, nil)], isUnexplained: true),
+        Case(
+            name: "G4 the newest renewal info without it closes a grace period also before the end of the period",
+            events: [
+                start,
+                event(
+                    "DID_FAIL_TO_RENEW/GRACE_PERIOD", 29.2, 1, bought("1", "gold", 0, 30, signed: 29.2),
+                    renewal("gold", 30, signed: 29.2, grace: 46, retry: true)),
+                event("RENEWAL_INFO", 29.6, nil, nil, renewal("gold", 30, signed: 29.6)),
+            ], access: [(29.9, "gold"), (30, nil)]),
+        Case(
             name: "A3 the running period is extended after the refund of its renewal, which was charged early",
             events: [
                 start,
