@@ -27,6 +27,8 @@ actor Sender: Service {
     private let settings: ConnectionSettings
     private let resolver: any Resolver
     private let now: @Sendable () -> Date
+    /// Seconds by which the database's clock was ahead at the last look at the endpoints.
+    private var lead: Double = 0
     private let clock: any Clock<Duration>
     private let logger: Logger
 
@@ -142,7 +144,9 @@ actor Sender: Service {
     /// Reads the endpoints, which operators and other processes change, and enqueues the notifications that have arrived for those of
     /// kind apple.
     func refresh() async throws {
+        let askedAt = now()
         let entries = try await endpoints.all()
+        if let readAt = entries.first?.readAt { lead = readAt.timeIntervalSince(askedAt) }
         known = Dictionary(uniqueKeysWithValues: entries.map { ($0.endpoint.id, $0) })
         places.keep(Set(known.keys))
         measures = measures.filter { known[$0.key] != nil }
@@ -224,8 +228,11 @@ actor Sender: Service {
 
     // MARK: What is sent
 
+    /// The time by the clock of the database, which probes and pauses follow, and which other senders share.
+    private var moment: Date { now().addingTimeInterval(lead) }
+
     private func send() async throws -> Int {
-        let moment = now()
+        let (askedAt, moment) = (now(), self.moment)
         let begun = sendAhead()
         var (tests, notices) = ([UUID](), [UUID]())
         var (probes, open) = ([UUID](), [(id: UUID, isFailing: Bool)]())
@@ -248,16 +255,16 @@ actor Sender: Service {
         // The number leased ahead is that of the places that became free while the last ones were leased, so none waits long for slow receivers.
         var offers = places.offers(to: open + probes.map { ($0, true) }, of: active, ahead: ended)
         ended = 0
-        let taken = try await queue.takeProbes(tests + notices + probes.filter { offers[$0] != nil }, at: moment)
+        let taken = try await queue.takeProbes(tests + notices + probes.filter { offers[$0] != nil })
         for id in taken {
             known[id]?.health.nextProbeAt = moment.addingTimeInterval(WebhookQueueStore.leaseSeconds)
         }
         for id in tests where taken.contains(id) { test(id) }
         for id in notices where taken.contains(id) { notify(id) }
         for id in probes where !taken.contains(id) { offers[id] = nil }
-        let claims = try await queue.claim(offers, probes: Set(probes), lease: UUID(), at: moment)
+        let claims = try await queue.claim(offers, probes: Set(probes), lease: UUID())
         // What Postgres took so long to lend could be sent by another process before this request arrives: it is given back.
-        let isLate = now().timeIntervalSince(moment) >= WebhookQueueStore.leaseSeconds / 2
+        let isLate = now().timeIntervalSince(askedAt) >= WebhookQueueStore.leaseSeconds / 2
         for claim in claims {
             guard let delivery = claim.delivery, !isLate, mayBeSent(claim, at: moment) else {
                 empty.append(claim)
@@ -279,12 +286,12 @@ actor Sender: Service {
     /// - Returns: how many were begun.
     private func sendAhead() -> Int {
         guard !ahead.isEmpty else { return 0 }
-        let (held, moment, active) = (ahead, now(), self.active)
+        let (held, time, moment, active) = (ahead, now(), self.moment, self.active)
         ahead = []
         var begun = 0
         for each in held {
             let endpoint = each.claim.place.endpoint
-            if moment.timeIntervalSince(each.at) >= Self.aheadSeconds || !mayBeSent(each.claim, at: moment) {
+            if time.timeIntervalSince(each.at) >= Self.aheadSeconds || !mayBeSent(each.claim, at: moment) {
                 places.unhold(for: endpoint)
                 empty.append(each.claim)
             } else if places.hasRoom(for: endpoint, of: active) {

@@ -9,24 +9,44 @@ struct SettlementPlan {
     /// Of the endpoints whose health was read: those of which something failed, and those that failed before.
     var health: [UUID: EndpointHealth] = [:]
     private(set) var report = WebhookSettlement.Report()
-    /// Leases that end, and when the next attempt is due.
-    var queue: [(claim: WebhookQueueStore.Claim, next: Date)] = []
+    /// Places that are still leased as they were claimed, for each lease.
+    private var held: [UUID: Set<WebhookQueueStore.Claim.Place>] = [:]
+    /// Leases that end, and after how many seconds the next attempt is due.
+    private var queue: [(claim: WebhookQueueStore.Claim, delay: Double)] = []
     private var finished: [(claim: WebhookQueueStore.Claim, attempt: WebhookAttempt, state: String, attempts: Int32)] =
         []
     private var logged: [WebhookAttempt] = []
     /// Endpoints that were told that another one is disabled, or are told no longer.
     private var told: [(endpoint: UUID, notice: EndpointHealth.Notice)] = []
+    private let moment: Date
     private var generator: any RandomNumberGenerator
 
-    /// - Parameter generator: of the random part of delays.
-    init(using generator: any RandomNumberGenerator) { self.generator = generator }
+    /// - Parameters:
+    ///   - moment: by the clock of the database.
+    ///   - generator: of the random part of delays.
+    init(at moment: Date, using generator: any RandomNumberGenerator) {
+        self.moment = moment
+        self.generator = generator
+    }
+
+    /// Notes that no other sender has got a claim's place since.
+    mutating func hold(_ claim: WebhookQueueStore.Claim) { held[claim.lease, default: []].insert(claim.place) }
+
+    /// Ends the lease of a place; what waits there is due at once.
+    mutating func release(_ claim: WebhookQueueStore.Claim) { release(claim, after: 0) }
+
+    private mutating func release(_ claim: WebhookQueueStore.Claim, after delay: Double) {
+        if isHeld(claim) { queue.append((claim, delay)) }
+    }
+
+    private func isHeld(_ claim: WebhookQueueStore.Claim) -> Bool { held[claim.lease]?.contains(claim.place) ?? false }
 
     /// Adds a request that has ended; in the order in which they ended.
-    mutating func add(_ attempt: WebhookAttempt, at now: Date) {
+    mutating func add(_ attempt: WebhookAttempt) {
         var wasFailing = false
         if var known = health[attempt.endpoint] {
             wasFailing = known.isFailing
-            note(known.apply(attempt, at: now), attempt.endpoint)
+            note(known.apply(attempt, at: moment), attempt.endpoint)
             health[attempt.endpoint] = known
         }
         switch attempt.subject {
@@ -37,7 +57,8 @@ struct SettlementPlan {
             logged.append(attempt)
             if attempt.outcome.fault == nil { report.activated.append(attempt.endpoint) }
         case .delivery(let claim):
-            add(attempt, claim, isCounted: !wasFailing, at: now)
+            if attempt.outcome.fault != nil { logged.append(attempt) }
+            if isHeld(claim) { add(attempt, claim, isCounted: !wasFailing) }
         }
     }
 
@@ -50,38 +71,34 @@ struct SettlementPlan {
     }
 
     /// - Parameter isCounted: false for a request to an endpoint that was failing before: it uses up no attempt.
-    private mutating func add(
-        _ attempt: WebhookAttempt, _ claim: WebhookQueueStore.Claim, isCounted: Bool, at now: Date
-    ) {
-        guard let delivery = claim.delivery else { return queue.append((claim, now)) }
+    private mutating func add(_ attempt: WebhookAttempt, _ claim: WebhookQueueStore.Claim, isCounted: Bool) {
+        guard let delivery = claim.delivery else { return release(claim) }
         switch attempt.outcome {
         case .delivered:
             finished.append((claim, attempt, "delivered", delivery.attempts + 1))
-            queue.append((claim, now))
+            release(claim)
         case .gone, .throttled:
-            logged.append(attempt)
             finished.append((claim, attempt, "waiting", delivery.attempts))
-            queue.append((claim, now))
+            release(claim)
         case .erased, .unreadable:
-            logged.append(attempt)
             finished.append((claim, attempt, "given-up", delivery.attempts))
-            queue.append((claim, now))
+            release(claim)
         case .failed:
-            logged.append(attempt)
             let attempts = delivery.attempts + (isCounted ? 1 : 0)
             if let delay = RetrySchedule.delay(after: max(1, Int(attempts)), using: &generator) {
                 finished.append((claim, attempt, "waiting", attempts))
                 // A failing endpoint is probed; what was attempted last is attempted again behind the others.
-                queue.append((claim, now.addingTimeInterval(isCounted ? delay : 0)))
+                release(claim, after: isCounted ? delay : 0)
             } else {
                 finished.append((claim, attempt, "given-up", attempts))
                 report.givenUp[attempt.endpoint, default: 0] += 1
-                queue.append((claim, now))
+                release(claim)
             }
         }
     }
 
     /// What is written, in this order.
+    /// - Parameter now: for the log.
     mutating func commands(at now: Date) -> [Command] {
         report.health = health
         var commands: [Command] = []
@@ -98,7 +115,7 @@ struct SettlementPlan {
                     WebhookSettlement.notifyNext, told.map(\.endpoint), told.map(\.notice.about), told.map(\.notice.at))
             )
         }
-        if !disabled.isEmpty { commands.append(Command(WebhookSettlement.notify, disabled, now)) }
+        if !disabled.isEmpty { commands.append(Command(WebhookSettlement.notify, disabled, moment)) }
         let places = queue.map(\.claim.place)
         if !queue.isEmpty {
             commands.append(
@@ -108,10 +125,10 @@ struct SettlementPlan {
             commands.append(
                 Command(
                     WebhookSettlement.release, places.map(\.endpoint), places.map(\.originalTransactionId),
-                    places.map(\.lane), queue.map(\.claim.lease), queue.map(\.next)))
+                    places.map(\.lane), queue.map(\.claim.lease), queue.map(\.delay)))
         }
         if !report.recovered.isEmpty {
-            commands.append(Command(WebhookEndpointStore.dueAtOnce, report.recovered, now))
+            commands.append(Command(WebhookEndpointStore.dueAtOnce, report.recovered))
         }
         return commands
     }

@@ -12,6 +12,8 @@ package struct WebhookEndpointStore: Sendable {
     package struct Entry: Sendable, Equatable {
         package var endpoint: WebhookEndpoint
         package var health: EndpointHealth
+        /// When it was read, by the clock of the database, which the health follows.
+        package var readAt: Date
 
         /// The state as people read it: an active endpoint whose receiver fails is failing.
         package var shownState: String {
@@ -49,8 +51,7 @@ package struct WebhookEndpointStore: Sendable {
                 endpoint.filter.events, endpoint.filter.facts, endpoint.isOrdered, endpoint.createdAt,
                 endpoint.kind.rawValue, endpoint.state.rawValue),
             Command(
-                Self.insertHealth, endpoint.id, endpoint.createdAt,
-                endpoint.state == .testing ? endpoint.createdAt : nil),
+                Self.insertHealth, endpoint.id, endpoint.state == .testing ? endpoint.createdAt : nil),
             OperatorActionStore.command(recording: [audit]),
         ])
     }
@@ -81,7 +82,7 @@ package struct WebhookEndpointStore: Sendable {
                 commands +=
                     fromNow
                     ? [Command(Self.emptyQueue, id), Command(Self.giveUpWaiting, id, now)]
-                    : [Command(Self.dueAtOnce, [id], now)]
+                    : [Command(Self.dueAtOnce, [id])]
                 _ = try transaction.pipeline(commands + [OperatorActionStore.command(recording: [audit])])
                 return true
             }
@@ -154,7 +155,7 @@ package struct WebhookEndpointStore: Sendable {
         endpoint.generation = try row.value("generation")
         endpoint.rotatedAt = try row.optional("rotated_at")
         endpoint.startsAt = try row.value("starts_at")
-        return Entry(endpoint: endpoint, health: try health(row))
+        return Entry(endpoint: endpoint, health: try health(row), readAt: try row.value("read_at"))
     }
 
     static func health(_ row: Row) throws -> EndpointHealth {
@@ -182,7 +183,7 @@ package struct WebhookEndpointStore: Sendable {
     private static let columns = """
         id, kind, environment::text as environment, url, bundle_ids, events, facts, is_ordered, state, generation, rotated_at,
             created_at, starts_at, failures, failing_since, next_probe_at, paused_until, test_requested_at, disabled_at,
-            disabled_because, last_fault, notice_about, noticed_at
+            disabled_because, last_fault, notice_about, noticed_at, statement_timestamp() as read_at
         """
 
     private static let list = Statement(
@@ -215,7 +216,7 @@ package struct WebhookEndpointStore: Sendable {
         "webhook-health-insert",
         """
         insert into webhook_health (endpoint, next_probe_at, test_requested_at)
-        values ($1::uuid, $2::timestamptz, $3::timestamptz)
+        values ($1::uuid, statement_timestamp(), $2::timestamptz)
         """)
 
     private static let rotate = Statement(
@@ -244,7 +245,7 @@ package struct WebhookEndpointStore: Sendable {
         """
         update webhook_health
         set failures = 0, failing_since = null, paused_until = null, disabled_at = null, disabled_because = null,
-            next_probe_at = $2::timestamptz,
+            next_probe_at = statement_timestamp(),
             test_requested_at = case when webhook_endpoint.kind = 'changes' then $2::timestamptz end
         from webhook_endpoint
         where endpoint = $1::uuid and webhook_endpoint.id = endpoint
@@ -255,8 +256,8 @@ package struct WebhookEndpointStore: Sendable {
         "webhook-queue-due",
         """
         update webhook_queue
-        set next_attempt_at = $2::timestamptz
-        where endpoint = any ($1::uuid[]) and next_attempt_at > $2::timestamptz and lease is null
+        set next_attempt_at = statement_timestamp()
+        where endpoint = any ($1::uuid[]) and next_attempt_at > statement_timestamp() and lease is null
         """)
 
     private static let emptyQueue = Statement(
@@ -277,7 +278,7 @@ package struct WebhookEndpointStore: Sendable {
         "webhook-test-request",
         """
         update webhook_health
-        set test_requested_at = $2::timestamptz, next_probe_at = least(next_probe_at, $2::timestamptz)
+        set test_requested_at = $2::timestamptz, next_probe_at = least(next_probe_at, statement_timestamp())
         where endpoint = $1::uuid
         returning endpoint
         """)

@@ -6,7 +6,8 @@ import struct Foundation.Date
 import struct Foundation.UUID
 
 /// What waits for the endpoints: enqueues changes with the Kafka offset, lends the oldest delivery of a purchase to one sender at a
-/// time, and stores what became of it.
+/// time, and stores what became of it. Leases, and when an attempt is due, follow the clock of the database, so that a sender whose own
+/// clock is wrong takes nothing that another one holds.
 package struct WebhookQueueStore: Sendable {
     /// How long a sender may take, in seconds: four times the longest request.
     package static let leaseSeconds: Double = 60
@@ -40,7 +41,7 @@ package struct WebhookQueueStore: Sendable {
                     let oldest = now.addingTimeInterval(-Double(Self.deliveryDays) * 86_400)
                     let results = try transaction.pipeline([
                         PositionStore.command(moving: moves), Command(Self.endpoints),
-                        Command(Self.enqueue, sequences, now, oldest),
+                        Command(Self.enqueue, sequences, oldest),
                     ])
                     guard results[0].affected == moves.count else { throw Fence() }
                     return .stored(results[2].affected)
@@ -110,17 +111,14 @@ package struct WebhookQueueStore: Sendable {
     ///   - places: how many for each endpoint.
     ///   - probes: endpoints of which a place is taken that is not due, too.
     ///   - lease: new for each call.
-    package func claim(
-        _ places: [UUID: Int], probes: Set<UUID>, lease: UUID, at now: Date
-    ) async throws -> [Claim] {
+    package func claim(_ places: [UUID: Int], probes: Set<UUID>, lease: UUID) async throws -> [Claim] {
         let places = places.filter { $0.value > 0 }.sorted { $0.key < $1.key }
         guard !places.isEmpty else { return [] }
-        let end = now.addingTimeInterval(Self.leaseSeconds)
         let rows = try await repeating {
             try await connection.pipeline([
                 Command(
                     Self.claim, places.map(\.key), places.map { Int64($0.value) },
-                    places.map { probes.contains($0.key) }, now, end, lease),
+                    places.map { probes.contains($0.key) }, Self.leaseSeconds, lease),
                 Command(Self.claimed, lease),
             ])
         }
@@ -184,7 +182,7 @@ package struct WebhookQueueStore: Sendable {
                         Command(Self.arrivalTimeout), Command(Self.lockArrivals), Command(Self.endpoints),
                     ])
                     guard try taken[1][0].value("is_taken", as: Bool.self) else { return 0 }
-                    let rows = try transaction.execute(Self.takeArrivals, Int64(Self.arrivals), now, oldest)
+                    let rows = try transaction.execute(Self.takeArrivals, Int64(Self.arrivals), oldest)
                     return Int(try rows[0].value("count", as: Int64.self))
                 }
             }
@@ -196,11 +194,10 @@ package struct WebhookQueueStore: Sendable {
     /// Takes the right to send the next request to an endpoint that fails or is tested, for the time of a lease.
     /// - Parameter endpoints: whose time has come.
     /// - Returns: those that no other process took.
-    package func takeProbes(_ endpoints: [UUID], at now: Date) async throws -> Set<UUID> {
+    package func takeProbes(_ endpoints: [UUID]) async throws -> Set<UUID> {
         guard !endpoints.isEmpty else { return [] }
-        let end = now.addingTimeInterval(Self.leaseSeconds)
         return Set(
-            try await repeating { try await connection.execute(Self.takeProbes, endpoints, now, end) }
+            try await repeating { try await connection.execute(Self.takeProbes, endpoints, Self.leaseSeconds) }
                 .map { row in try row.value("endpoint", as: UUID.self) })
     }
 
@@ -261,7 +258,7 @@ package struct WebhookQueueStore: Sendable {
                 from arrived
                 join notification on notification.notification_uuid = arrived.notification_uuid
                 join webhook_endpoint endpoint on \(relayFilter)
-                where arrived.recorded_at >= endpoint.starts_at and arrived.recorded_at >= $3::timestamptz
+                where arrived.recorded_at >= endpoint.starts_at and arrived.recorded_at >= $2::timestamptz
                 order by endpoint.id, arrived.number
                 returning endpoint, timeline_id, day, original_transaction_id
             ), queued as (
@@ -315,7 +312,7 @@ package struct WebhookQueueStore: Sendable {
                     offset 0
                 ) as timeline
                 join webhook_endpoint endpoint on \(filter)
-                where timeline.applied_at >= endpoint.starts_at and timeline.applied_at >= $3::timestamptz
+                where timeline.applied_at >= endpoint.starts_at and timeline.applied_at >= $2::timestamptz
                 order by endpoint.id, timeline.id
                 on conflict do nothing
                 returning endpoint, timeline_id, day, original_transaction_id
@@ -323,10 +320,10 @@ package struct WebhookQueueStore: Sendable {
             \(queueing)
             """)
 
-    /// Puts the rows of `added` into the queue; `$2` is the time.
+    /// Puts the rows of `added` into the queue, due at once.
     static let queueing = """
         insert into webhook_queue (next_attempt_at, lane, endpoint, since, until, original_transaction_id)
-        select $2::timestamptz, lane, endpoint, min(day), max(day), original_transaction_id
+        select statement_timestamp(), lane, endpoint, min(day), max(day), original_transaction_id
         from (
             select added.endpoint, added.day, added.original_transaction_id,
                 case when endpoint.is_ordered and added.original_transaction_id <> '' then 0 else added.timeline_id end as lane
@@ -344,7 +341,8 @@ package struct WebhookQueueStore: Sendable {
         "webhook-claim",
         """
         update webhook_queue
-        set lease = $6::uuid, next_attempt_at = $5::timestamptz
+        set lease = $5::uuid,
+            next_attempt_at = statement_timestamp() + $4::double precision * interval '1 second'
         where ctid = any (
             array(
                 select taken.place
@@ -353,8 +351,9 @@ package struct WebhookQueueStore: Sendable {
                     select ctid as place
                     from webhook_queue
                     where webhook_queue.endpoint = given.endpoint
-                        and next_attempt_at <= case when given.is_probe then 'infinity' else $4::timestamptz end
-                        and (next_attempt_at <= $4::timestamptz or lease is null)
+                        and next_attempt_at
+                            <= case when given.is_probe then 'infinity' else statement_timestamp() end
+                        and (next_attempt_at <= statement_timestamp() or lease is null)
                     order by next_attempt_at
                     limit given.places
                     for update skip locked
@@ -393,8 +392,8 @@ package struct WebhookQueueStore: Sendable {
         "webhook-probes",
         """
         update webhook_health
-        set next_probe_at = $3::timestamptz
-        where endpoint = any ($1::uuid[]) and next_probe_at <= $2::timestamptz
+        set next_probe_at = statement_timestamp() + $2::double precision * interval '1 second'
+        where endpoint = any ($1::uuid[]) and next_probe_at <= statement_timestamp()
         returning endpoint
         """)
 }

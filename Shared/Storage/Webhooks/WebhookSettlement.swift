@@ -42,7 +42,8 @@ package struct WebhookAttempt: Sendable {
     }
 }
 
-/// Stores what requests came to: deliveries, attempts, the next attempt, and the health of the endpoints, in one transaction.
+/// Stores what requests came to: deliveries, attempts, the next attempt, and the health of the endpoints, in one transaction. A sender
+/// whose lease has passed to another one leaves the delivery to it; its attempt is logged, and the receiver's answer counts.
 package struct WebhookSettlement: Sendable {
     /// What changed for the sender.
     package struct Report: Sendable, Equatable {
@@ -63,6 +64,7 @@ package struct WebhookSettlement: Sendable {
     /// - Parameters:
     ///   - empty: places of the queue that were leased and where nothing waits, or nothing was sent. The next probe of an endpoint of which
     ///     one was to be the probe is due at once.
+    ///   - now: for the log. The health and the next attempts follow the clock of the database.
     ///   - generator: of the random part of delays.
     package func settle(
         _ attempts: [WebhookAttempt], empty: [WebhookQueueStore.Claim] = [], at now: Date,
@@ -80,7 +82,6 @@ package struct WebhookSettlement: Sendable {
         _ attempts: [WebhookAttempt], _ empty: [WebhookQueueStore.Claim], _ now: Date,
         _ generator: any RandomNumberGenerator, _ transaction: PostgresTransaction
     ) throws -> Report {
-        var plan = SettlementPlan(using: generator)
         let claims = attempts.compactMap(\.claim) + empty
         let unused = empty.filter(\.isProbe)
         let hasFailures = attempts.contains { $0.outcome.fault != nil || $0.claim == nil }
@@ -92,10 +93,14 @@ package struct WebhookSettlement: Sendable {
                 claims.map(\.lease)),
             Command(health, Array(Set(attempts.map(\.endpoint) + unused.map(\.place.endpoint))), hasFailures),
         ])
+        // Where no health is read, nothing depends on it.
+        let moment = try rows[2].first?.value("moment", as: Date.self) ?? now
+        var plan = SettlementPlan(at: moment, using: generator)
+        for row in rows[1] { plan.hold(claims[Int(try row.value(at: 0, as: Int64.self)) - 1]) }
         for row in rows[2] { plan.health[try row.value("endpoint")] = try WebhookEndpointStore.health(row) }
-        for claim in unused { plan.health[claim.place.endpoint]?.nextProbeAt = now }
-        for attempt in attempts { plan.add(attempt, at: now) }
-        for claim in empty { plan.queue.append((claim, now)) }
+        for claim in unused { plan.health[claim.place.endpoint]?.nextProbeAt = moment }
+        for attempt in attempts { plan.add(attempt) }
+        for claim in empty { plan.release(claim) }
         try transaction.commit(after: plan.commands(at: now))
         return plan.report
     }
@@ -108,15 +113,15 @@ package struct WebhookSettlement: Sendable {
     /// Postgres crashes earlier, the request is repeated when its lease has ended.
     private static let withoutFlush = Statement(unsafeSQL: "set local synchronous_commit = off")
 
-    /// Places whose lease has passed to another sender are left alone, here and later. Leases are compared in a way that no index serves:
-    /// all places of a batch share a few, and are found by their keys.
+    /// Returns which of the places are held, by their numbers; those whose lease has passed to another sender are left alone. Leases are
+    /// compared in a way that no index serves: all places of a batch share a few, and are found by their keys.
     private static let lock = Statement(
         "webhook-settle-lock",
         """
-        select
+        select given.number
         from webhook_queue
-        join unnest($1::uuid[], $2::text[], $3::bigint[], $4::uuid[])
-            as given (endpoint, original_transaction_id, lane, lease)
+        join unnest($1::uuid[], $2::text[], $3::bigint[], $4::uuid[]) with ordinality
+            as given (endpoint, original_transaction_id, lane, lease, number)
             using (endpoint, original_transaction_id, lane)
         where webhook_queue.lease is not distinct from given.lease
         order by webhook_queue.endpoint, webhook_queue.original_transaction_id, webhook_queue.lane
@@ -127,7 +132,7 @@ package struct WebhookSettlement: Sendable {
     private static let health = Statement(
         "webhook-settle-health",
         """
-        select *
+        select *, statement_timestamp() as moment
         from webhook_health
         where endpoint = any ($1::uuid[]) and ($2::boolean or failures > 0 or paused_until is not null)
         order by endpoint
@@ -235,14 +240,14 @@ package struct WebhookSettlement: Sendable {
             as given (endpoint, timeline_id, replay, attempted_at, milliseconds, status, fault, answer)
         """)
 
-    /// Ends leases; the next attempt is due at its time.
+    /// Ends leases; the next attempt is due after seconds.
     static let release = Statement(
         "webhook-release",
         """
         update webhook_queue
-        set lease = null, next_attempt_at = given.next_attempt_at
-        from unnest($1::uuid[], $2::text[], $3::bigint[], $4::uuid[], $5::timestamptz[])
-            as given (endpoint, original_transaction_id, lane, lease, next_attempt_at)
+        set lease = null, next_attempt_at = statement_timestamp() + given.delay * interval '1 second'
+        from unnest($1::uuid[], $2::text[], $3::bigint[], $4::uuid[], $5::double precision[])
+            as given (endpoint, original_transaction_id, lane, lease, delay)
         where webhook_queue.endpoint = given.endpoint
             and webhook_queue.original_transaction_id = given.original_transaction_id
             and webhook_queue.lane = given.lane and webhook_queue.lease is not distinct from given.lease

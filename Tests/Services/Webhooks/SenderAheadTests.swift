@@ -81,7 +81,7 @@ import WebhookDelivery
             #expect(receiver.all.count == 3)
             // Another process can have both at once, when the receiver wants them.
             let claims = try await WebhookQueueStore(bench.connection).claim(
-                [bench.endpoint.id: 9], probes: [], lease: UUID(), at: bench.clock.now)
+                [bench.endpoint.id: 9], probes: [], lease: UUID())
             #expect(claims.count == 2 && claims.allSatisfy { $0.delivery?.attempts == 0 })
         }
     }
@@ -95,7 +95,7 @@ import WebhookDelivery
             bench.clock.advance(by: Sender.aheadSeconds)
             _ = try await bench.sender.round()
             let claims = try await WebhookQueueStore(bench.connection).claim(
-                [bench.endpoint.id: 9], probes: [], lease: UUID(), at: bench.clock.now)
+                [bench.endpoint.id: 9], probes: [], lease: UUID())
             #expect(claims.count == 1)
             answer()
             try await bench.drain()
@@ -114,7 +114,7 @@ import WebhookDelivery
             var claims: [WebhookQueueStore.Claim] = []
             while claims.isEmpty {
                 claims = try await WebhookQueueStore(bench.connection).claim(
-                    [bench.endpoint.id: 9], probes: [], lease: UUID(), at: bench.clock.now)
+                    [bench.endpoint.id: 9], probes: [], lease: UUID())
             }
             #expect(claims.count == 1)
             answer()

@@ -20,15 +20,28 @@ import WebhookDelivery
     static let audit = OperatorAction(
         actedAt: Date(), actor: "test", operation: "webhooks create", subject: "endpoint", reason: nil)
 
-    /// A sender with a database, a clock that stands still, and an endpoint.
+    /// A sender with a database, clocks of both that stand still, and an endpoint.
     struct Bench: Sendable {
         let connection: PostgresConnection
         let database: PostgresConfiguration
         let clock: ManualClock
+        let databaseClock: DatabaseClock
         let sender: Sender
         let endpoint: WebhookEndpoint
 
         var store: WebhookEndpointStore { WebhookEndpointStore(connection) }
+
+        /// Moves both clocks.
+        func advance(by seconds: Double) async throws {
+            clock.advance(by: seconds)
+            try await databaseClock.advance(to: clock.now)
+        }
+
+        /// Another sender, whose clock differs from that of the database.
+        func sender(ahead seconds: Double) async throws -> Sender {
+            let clock = clock
+            return try await SenderTests.sender(databaseClock) { clock.now.addingTimeInterval(seconds) }
+        }
 
         /// Applies and enqueues an event of each purchase.
         func enqueue(_ purchases: [String]) async throws -> [Int64] {
@@ -55,19 +68,29 @@ import WebhookDelivery
         waitingBy waits: any Clock<Duration> = ContinuousClock(), _ body: (Bench) async throws -> Void
     ) async throws {
         try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
             let clock = ManualClock()
+            let databaseClock = try await DatabaseClock(of: database, at: clock.now)
+            let connection = try await databaseClock.connection()
             let endpoint = WebhookEndpoint(
                 id: UUID(), environment: .production, url: "http://127.0.0.1:\(port)\(path)", createdAt: clock.now)
             try await WebhookEndpointStore(connection).create(endpoint, audit: audit)
-            let sender = Sender(
-                TestDatabase.connection(database), settling: TestDatabase.connection(database), secrets: secrets,
-                EndpointConnectionTests.development, places: places, now: { clock.now }, clock: waits,
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            let sender = try await Self.sender(databaseClock, places: places, waitingBy: waits) { clock.now }
             try await body(
-                Bench(connection: connection, database: database, clock: clock, sender: sender, endpoint: endpoint))
+                Bench(
+                    connection: connection, database: database, clock: clock, databaseClock: databaseClock,
+                    sender: sender, endpoint: endpoint))
             await connection.close()
         }
+    }
+
+    private static func sender(
+        _ databaseClock: DatabaseClock, places: Places = Places(),
+        waitingBy waits: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date
+    ) async throws -> Sender {
+        Sender(
+            try await databaseClock.connection(), settling: try await databaseClock.connection(), secrets: secrets,
+            EndpointConnectionTests.development, places: places, now: now, clock: waits,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     static func entry(_ purchase: String, place: Int, at date: Date) -> LedgerEntry {
@@ -126,11 +149,11 @@ import WebhookDelivery
                 _ = try await bench.enqueue(["a"])
                 try await bench.drain()
                 #expect(receiver.all.count == 1 && receiver.all[0].isTest)
-                bench.clock.advance(by: 5)
+                try await bench.advance(by: 5)
                 try await bench.drain()
                 #expect(receiver.all.count == 2 && receiver.all[1].isTest)
                 isUp.withLock { $0 = true }
-                bench.clock.advance(by: 5)
+                try await bench.advance(by: 5)
                 try await bench.drain()
                 #expect(receiver.all.count == 4 && receiver.all[2].isTest && !receiver.all[3].isTest)
             }
@@ -149,14 +172,14 @@ import WebhookDelivery
                 try await bench.drain()
                 let during = receiver.all.count - 1
                 #expect(5...7 ~= during, "\(during)")
-                bench.clock.advance(by: 1)
+                try await bench.advance(by: 1)
                 try await bench.drain()
                 #expect(receiver.all.count - 1 == during)
-                bench.clock.advance(by: 30)
+                try await bench.advance(by: 30)
                 try await bench.drain()
                 #expect(receiver.all.count - 1 == during + 1)
                 isUp.withLock { $0 = true }
-                bench.clock.advance(by: 60)
+                try await bench.advance(by: 60)
                 try await bench.drain()
                 let delivered = Set(receiver.all.dropFirst(during + 2).map(\.id))
                 #expect(delivered.count == 10)
@@ -173,7 +196,7 @@ import WebhookDelivery
                 _ = try await bench.store.rotate(bench.endpoint.id, at: bench.clock.now, audit: Self.audit)
                 _ = try await bench.enqueue(["a"])
                 try await bench.drain()
-                bench.clock.advance(by: 86_400)
+                try await bench.advance(by: 86_400)
                 _ = try await bench.enqueue(["b"])
                 try await bench.drain()
                 let signatures = receiver.all.dropFirst().map {
@@ -206,7 +229,7 @@ import WebhookDelivery
                 _ = try await bench.enqueue(["a"])
                 try await bench.sender.refresh()
                 #expect(try await bench.sender.turn() == 1)
-                bench.clock.advance(by: 1)
+                try await bench.advance(by: 1)
                 #expect(try await bench.store.requestTest(bench.endpoint.id, at: bench.clock.now, audit: Self.audit))
                 try await bench.drain()
                 #expect(receiver.all.map(\.isTest).filter { $0 }.count == 2 && receiver.all.count == 3)
@@ -305,7 +328,7 @@ import WebhookDelivery
                 _ = try await bench.enqueue(["a"])
                 try await bench.drain()
                 for _ in 0..<8 {
-                    bench.clock.advance(by: 1000)
+                    try await bench.advance(by: 1000)
                     try await bench.drain()
                 }
                 _ = try await bench.enqueue(["b"])
@@ -343,7 +366,7 @@ import WebhookDelivery
                     of: relay.id, at: try await log.deliveries(of: relay.id, limit: 9).map(\.sequence))
                 #expect(attempts.map(\.fault) == ["answered 500"] && attempts.allSatisfy { $0.answer == nil })
                 isUp.withLock { $0 = true }
-                bench.clock.advance(by: 6)
+                try await bench.advance(by: 6)
                 _ = try await ledger.apply([entries[1]], moving: [], recordedAt: bench.clock.now)
                 _ = try await bench.connection.execute(
                     Statement(unsafeSQL: "delete from notification_payload where notification_uuid = $1::uuid"),

@@ -32,7 +32,7 @@ import WebhookDelivery
                 #expect(receiver.all.map(\.isTest) == [true])
                 // Another process can have it at once.
                 let claims = try await WebhookQueueStore(bench.connection).claim(
-                    [bench.endpoint.id: 1], probes: [], lease: UUID(), at: bench.clock.now)
+                    [bench.endpoint.id: 1], probes: [], lease: UUID())
                 #expect(claims.count == 1 && claims[0].delivery?.attempts == 0)
             }
         }

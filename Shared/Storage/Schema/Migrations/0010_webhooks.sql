@@ -19,7 +19,7 @@ create table webhook_endpoint (
     facts text[] not null -- changes of one of these facts
 );
 
--- How the receiver has answered lately. A row for each endpoint.
+-- How the receiver has answered lately, by the clock of the database. A row for each endpoint.
 create table webhook_health (
     failing_since timestamptz, -- the first of the failures in a row
     next_probe_at timestamptz not null, -- of an endpoint that fails or is tested: the next request
@@ -37,7 +37,7 @@ create table webhook_health (
 -- A row for each endpoint and purchase with something to send; its lock orders enqueueing and sending. The holder of the lease
 -- sends the oldest delivery that waits.
 create table webhook_queue (
-    next_attempt_at timestamptz not null, -- under a lease: its end
+    next_attempt_at timestamptz not null, -- by the clock of the database; under a lease: its end
     lane bigint not null, -- 0; the row of the timeline where each event waits for itself alone
     endpoint uuid not null,
     lease uuid, -- of the sender; null where none sends

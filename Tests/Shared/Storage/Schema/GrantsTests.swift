@@ -63,8 +63,8 @@ import WebhookDelivery
                 _ = try await positions.establish(
                     cluster: "c", group: "g", lowWatermarks: [.init(topic: "t", partition: 0, offset: 0)])
                 #expect(try await queue.enqueue(sequences, moving: [], at: start) == .stored(1))
-                #expect(try await queue.takeProbes([endpoint.id], at: start) == [endpoint.id])
-                let claims = try await queue.claim([endpoint.id: 5], probes: [], lease: UUID(), at: start)
+                #expect(try await queue.takeProbes([endpoint.id]) == [endpoint.id])
+                let claims = try await queue.claim([endpoint.id: 5], probes: [], lease: UUID())
                 #expect(claims.count == 1)
                 _ = try await WebhookSettlement(webhooks).settle(
                     claims.map { WebhookAttempt(.delivery($0), WebhookFixture.failure, at: start) } + [
@@ -81,8 +81,7 @@ import WebhookDelivery
                     try await AccessEndStoreTests.apply([renewed], at: 1, worker)
                 }
                 #expect(try await queue.takeArrivals(at: start) == 1)
-                let relays = try await queue.claim(
-                    [relay.id: 5], probes: [], lease: UUID(), at: start.addingTimeInterval(1e9))
+                let relays = try await queue.claim([relay.id: 5], probes: [], lease: UUID())
                 let signed = try renewed.signedPayload
                 #expect(relays.map(\.delivery?.content) == [.relay(renewed.notificationUUID, signedPayload: signed)])
                 for table in ["notification_payload", "api_key", "customer", "account_claim", "operator_action"] {

@@ -7,11 +7,12 @@ import WebhookDelivery
 
 @testable import Storage
 
-/// A database with endpoints, and a clock that stands still.
+/// A database with endpoints, its clock, and that of a process, which both stand still.
 struct WebhookFixture: Sendable {
     let connection: PostgresConnection
     let database: PostgresConfiguration
     let clock: ManualClock
+    let databaseClock: DatabaseClock
     let endpoints: [WebhookEndpoint]
 
     var endpoint: WebhookEndpoint { endpoints[0] }
@@ -30,14 +31,16 @@ struct WebhookFixture: Sendable {
         _ body: (WebhookFixture) async throws -> Void
     ) async throws {
         try await TestDatabase.use { database async throws in
-            let connection = TestDatabase.connection(database)
+            let databaseClock = try await DatabaseClock(of: database, at: start)
+            let connection = try await databaseClock.connection()
             let endpoints = (0..<count).map { place in
                 WebhookEndpoint(
                     id: UUID(), environment: .production, url: "https://example.com/\(place)",
                     filter: filters.isEmpty ? WebhookFilter() : filters[place], isOrdered: isOrdered, createdAt: start)
             }
             let fixture = WebhookFixture(
-                connection: connection, database: database, clock: ManualClock(at: start), endpoints: endpoints)
+                connection: connection, database: database, clock: ManualClock(at: start),
+                databaseClock: databaseClock, endpoints: endpoints)
             for endpoint in endpoints { try await fixture.store.create(endpoint, audit: audit) }
             if isActive {
                 for endpoint in endpoints { _ = try await fixture.test(endpoint, .delivered(status: 200)) }
@@ -45,6 +48,12 @@ struct WebhookFixture: Sendable {
             try await body(fixture)
             await connection.close()
         }
+    }
+
+    /// Moves both clocks.
+    func advance(by seconds: Double) async throws {
+        clock.advance(by: seconds)
+        try await databaseClock.advance(to: clock.now)
     }
 
     /// Applies events of purchases, one after the other.
@@ -77,7 +86,7 @@ struct WebhookFixture: Sendable {
     {
         let id = (endpoint ?? self.endpoint).id
         _ = try await queue.takeArrivals(at: clock.now)
-        return try await queue.claim([id: places], probes: isProbe ? [id] : [], lease: UUID(), at: clock.now)
+        return try await queue.claim([id: places], probes: isProbe ? [id] : [], lease: UUID())
     }
 
     @discardableResult

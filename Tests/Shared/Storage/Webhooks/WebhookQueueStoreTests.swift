@@ -37,20 +37,20 @@ import WebhookDelivery
             for _ in 0..<Int(EndpointHealth.limit) {
                 try await fixture.settle(try await fixture.claim(1, isProbe: true), WebhookFixture.failure)
             }
-            fixture.clock.advance(by: EndpointHealth.shortestProbe)
+            try await fixture.advance(by: EndpointHealth.shortestProbe)
             let (id, now) = (fixture.endpoint.id, fixture.clock.now)
-            #expect(try await fixture.queue.takeProbes([id], at: now) == [id])
+            #expect(try await fixture.queue.takeProbes([id]) == [id])
             var probe = try await fixture.claim(1, isProbe: true)
             let report = try await fixture.settlement.settle([], empty: probe, at: now)
             #expect(report.health[id]?.nextProbeAt == now)
-            #expect(try await fixture.queue.takeProbes([id], at: now) == [id])
+            #expect(try await fixture.queue.takeProbes([id]) == [id])
             probe = try await fixture.claim(1, isProbe: true)
             #expect(probe.count == 1)
             _ = try await fixture.store.requestTest(id, at: now, audit: WebhookFixture.audit)
             let test = WebhookAttempt(
                 .test(endpoint: id, requestedAt: now, isRepeated: false), WebhookFixture.failure, at: now)
             _ = try await fixture.settlement.settle([test], empty: probe, at: now)
-            #expect(try await fixture.queue.takeProbes([id], at: now).isEmpty)
+            #expect(try await fixture.queue.takeProbes([id]).isEmpty)
         }
     }
 
@@ -81,7 +81,7 @@ import WebhookDelivery
             // The first of a fails: nothing overtakes it.
             try await fixture.settle(first.filter { $0.place.originalTransactionId == "a" }, WebhookFixture.failure)
             #expect(try await fixture.claim().isEmpty)
-            fixture.clock.advance(by: 6)
+            try await fixture.advance(by: 6)
             for sequence in [s[0], s[1], s[3]] {
                 let next = try await fixture.claim()
                 #expect(next.sequences == [sequence])
@@ -104,31 +104,53 @@ import WebhookDelivery
             #expect(Set(claims.sequences) == Set(s))
             try await fixture.settle(claims.filter { $0.delivery?.sequence == s[0] }, WebhookFixture.failure)
             try await fixture.settle(claims.filter { $0.delivery?.sequence != s[0] }, WebhookFixture.success)
-            fixture.clock.advance(by: 6)
+            try await fixture.advance(by: 6)
             let again = try await fixture.claim()
             #expect(again.sequences == [s[0]])
         }
     }
 
-    @Test func `A lease that ended passes on, and its old holder changes nothing but what the receiver confirmed`()
-        async throws
-    {
+    @Test func `A lease that ended passes on, and what its old holder stores late changes no delivery`() async throws {
         try await WebhookFixture.with { fixture async throws in
             let s = try await fixture.enqueue(["a", "a"])
-            let killed = try await fixture.claim()
-            fixture.clock.advance(by: 59)
+            let slow = try await fixture.claim()
+            try await fixture.advance(by: 59)
             #expect(try await fixture.claim().isEmpty)
-            fixture.clock.advance(by: 1)
+            try await fixture.advance(by: 1)
             let second = try await fixture.claim()
             #expect(second.sequences == [s[0]])
-            // The first holder was only slow. The second one still holds the lease.
-            try await fixture.settle(killed, WebhookFixture.success)
+            func newest() async throws -> WebhookLog.Delivery? {
+                try await fixture.log.deliveries(of: fixture.endpoint.id, limit: 10).last
+            }
+            let before = try await newest()
+            try await fixture.settle(slow, WebhookFixture.success)
+            #expect(try await newest() == before)
             #expect(try await fixture.claim().isEmpty)
             try await fixture.settle(second, WebhookFixture.failure)
-            let state = try await fixture.log.deliveries(of: fixture.endpoint.id, limit: 10).last?.state
-            #expect(state == .delivered)
-            fixture.clock.advance(by: 6)
-            #expect(try await fixture.claim().sequences == [s[1]])
+            let failed = try await newest()
+            #expect(failed?.state == .waiting && failed?.attempts == 1)
+            // Under no lease, too. The receiver's answer is in the log, but counts for nothing that another sender decides.
+            try await fixture.settle(slow, .failed(status: 502, fault: "answered 502"))
+            #expect(try await newest() == failed)
+            let faults = try await fixture.log.attempts(of: fixture.endpoint.id, at: [s[0]]).map(\.fault)
+            #expect(Set(faults) == ["answered 500", "answered 502"])
+            #expect(try await fixture.claim().isEmpty)
+            try await fixture.advance(by: 6)
+            #expect(try await fixture.claim().sequences == [s[0]])
+        }
+    }
+
+    @Test func `A delivery is given up by the sender that holds it alone`() async throws {
+        try await WebhookFixture.with { fixture async throws in
+            let s = try await fixture.enqueue(["a"])
+            var slow = try await fixture.claim()
+            slow[0].delivery?.attempts = Int32(RetrySchedule.delays.count)
+            try await fixture.advance(by: 60)
+            let second = try await fixture.claim()
+            #expect(try await fixture.settle(slow, WebhookFixture.failure).givenUp.isEmpty)
+            try await fixture.settle(second, WebhookFixture.success)
+            let delivered = try await fixture.log.deliveries(of: fixture.endpoint.id, in: .delivered, limit: 10)
+            #expect(delivered.map(\.sequence) == s)
         }
     }
 
@@ -144,7 +166,7 @@ import WebhookDelivery
             let before = try await fixture.claim()
             #expect(before[0].delivery?.message?.appAccountToken == ErasureStoreTests.token)
             _ = try await ErasureStoreTests.forget(.erase, fixture.connection)
-            fixture.clock.advance(by: 60)
+            try await fixture.advance(by: 60)
             let after = try await fixture.claim()
             let message = try #require(after[0].delivery?.message)
             let body = String(decoding: WebhookBody.of(message), as: UTF8.self)
@@ -222,7 +244,7 @@ import WebhookDelivery
                 })
             let sent = try await withThrowingTaskGroup(of: [Int64].self) { group in
                 group.addTask {
-                    let connection = TestDatabase.connection(fixture.database)
+                    let connection = try await fixture.databaseClock.connection()
                     for sequence in sequences {
                         _ = try await WebhookQueueStore(connection).enqueue(
                             [sequence], moving: [], at: fixture.clock.now)
@@ -232,7 +254,7 @@ import WebhookDelivery
                 }
                 for sender in 0..<3 {
                     group.addTask {
-                        let connection = TestDatabase.connection(fixture.database)
+                        let connection = try await fixture.databaseClock.connection()
                         var sent: [Int64] = []
                         var generator = SeededGenerator(state: UInt64(sender))
                         let (queue, settlement) = (WebhookQueueStore(connection), WebhookSettlement(connection))
@@ -240,7 +262,7 @@ import WebhookDelivery
                         while idle < 200 {
                             let now = fixture.clock.now
                             let claims = try await queue.claim(
-                                [fixture.endpoint.id: 3], probes: [], lease: UUID(), at: now)
+                                [fixture.endpoint.id: 3], probes: [], lease: UUID())
                             idle = claims.isEmpty ? idle + 1 : 0
                             let attempts = claims.compactMap { claim -> WebhookAttempt? in
                                 guard let delivery = claim.delivery else { return nil }
@@ -253,7 +275,7 @@ import WebhookDelivery
                             _ = try await settlement.settle(
                                 attempts, empty: claims.filter { $0.delivery == nil }, at: now,
                                 using: SeededGenerator(state: 1))
-                            if attempts.count < claims.count { fixture.clock.advance(by: 61) }
+                            if attempts.count < claims.count { try await fixture.advance(by: 61) }
                         }
                         await connection.close()
                         return sent

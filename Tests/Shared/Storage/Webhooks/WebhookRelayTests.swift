@@ -106,7 +106,7 @@ import WebhookDelivery
                 let claims = try await fixture.claim(of: relay)
                 sent += Self.uuids(claims)
                 try await fixture.settle(claims, outcome)
-                fixture.clock.advance(by: 6)
+                try await fixture.advance(by: 6)
             }
             while case let claims = try await fixture.claim(of: relay), !claims.isEmpty {
                 sent += Self.uuids(claims)

@@ -20,7 +20,7 @@ import WebhookDelivery
                 let delay = RetrySchedule.delays[min(max(attempts, 1), RetrySchedule.delays.count) - 1]
                 guard let claim = try await fixture.claim().first(where: { $0.place.originalTransactionId == "a" })
                 else {
-                    fixture.clock.advance(by: delay / 50)
+                    try await fixture.advance(by: delay / 50)
                     continue
                 }
                 #expect(claim.delivery?.sequence == s[0])
@@ -68,15 +68,15 @@ import WebhookDelivery
             while case let wait = try await fixture.health().nextProbeAt.timeIntervalSince(fixture.clock.now),
                 fixture.clock.now.addingTimeInterval(wait) <= end
             {
-                fixture.clock.advance(by: max(1, wait.rounded(.up)))
+                try await fixture.advance(by: max(1, wait.rounded(.up)))
                 let id = fixture.endpoint.id
-                #expect(try await fixture.queue.takeProbes([id], at: fixture.clock.now) == [id])
-                #expect(try await fixture.queue.takeProbes([id], at: fixture.clock.now).isEmpty)
+                #expect(try await fixture.queue.takeProbes([id]) == [id])
+                #expect(try await fixture.queue.takeProbes([id]).isEmpty)
                 let claims = try await fixture.claim(1, isProbe: true)
                 probes += claims.sequences
                 try await fixture.settle(claims, WebhookFixture.failure)
             }
-            fixture.clock.advance(by: max(0, end.timeIntervalSince(fixture.clock.now)))
+            try await fixture.advance(by: max(0, end.timeIntervalSince(fixture.clock.now)))
             #expect(9...12 ~= probes.count, "\(probes.count)")
             let attempts = try await fixture.log.deliveries(of: fixture.endpoint.id, limit: 100).map(\.attempts)
             #expect(attempts.reduce(0, +) == 5)
@@ -102,7 +102,7 @@ import WebhookDelivery
             while report.disabled.isEmpty {
                 let claims = try await fixture.claim(1, isProbe: true)
                 report = try await fixture.settle(claims, WebhookFixture.failure)
-                fixture.clock.advance(by: step)
+                try await fixture.advance(by: step)
             }
             let elapsed = fixture.clock.now.timeIntervalSince(WebhookFixture.start)
             // The fifth request in a row that failed made it failing.
@@ -127,7 +127,7 @@ import WebhookDelivery
         try await WebhookFixture.with { fixture async throws in
             _ = try await fixture.enqueue(["a", "b"])
             #expect(try await fixture.store.pause(fixture.endpoint.id, audit: WebhookFixture.audit))
-            fixture.clock.advance(by: 10)
+            try await fixture.advance(by: 10)
             #expect(
                 try await fixture.store.resume(
                     fixture.endpoint.id, fromNow: true, at: fixture.clock.now, audit: WebhookFixture.audit))
@@ -144,7 +144,7 @@ import WebhookDelivery
             try await fixture.settle(try await fixture.claim(1), .throttled(status: 429, seconds: 120))
             #expect(try await fixture.health().pausedUntil == fixture.clock.now.addingTimeInterval(120))
             #expect(try await fixture.health().failures == 0)
-            fixture.clock.advance(by: 120)
+            try await fixture.advance(by: 120)
             let report = try await fixture.settle(try await fixture.claim(1), .gone)
             #expect(report.disabled == [fixture.endpoint.id: .gone])
             let deliveries = try await fixture.log.deliveries(of: fixture.endpoint.id, limit: 9)
@@ -184,7 +184,7 @@ import WebhookDelivery
             var claims: [WebhookQueueStore.Claim] = []
             for endpoint in disabled { claims += try await fixture.claim(1, of: endpoint) }
             try await fixture.settle(Array(claims.prefix(2)), .gone)
-            fixture.clock.advance(by: 1)
+            try await fixture.advance(by: 1)
             try await fixture.settle(Array(claims.suffix(1)), .gone)
             var told: [UUID] = []
             while let notice = try await fixture.store.find(other)?.health.notice, told.count < 9 {
@@ -207,6 +207,7 @@ import WebhookDelivery
             let notice = EndpointHealth.Notice(about: fixture.endpoint.id, at: fixture.clock.now)
             for after in [0, 900, 1800, 2700, 3600, 4500, EndpointHealth.patience + 1] {
                 let now = notice.at.addingTimeInterval(after)
+                try await fixture.advance(by: now.timeIntervalSince(fixture.clock.now))
                 let report = try await fixture.settlement.settle(
                     [WebhookAttempt(.notice(endpoint: other, notice), WebhookFixture.failure, at: now)],
                     at: now, using: SeededGenerator(state: 1))
@@ -222,11 +223,11 @@ import WebhookDelivery
     @Test func `A new endpoint is active after the first test that is answered with 2xx`() async throws {
         try await WebhookFixture.with(isActive: false) { fixture async throws in
             let id = fixture.endpoint.id
-            #expect(try await fixture.queue.takeProbes([id], at: fixture.clock.now) == [id])
+            #expect(try await fixture.queue.takeProbes([id]) == [id])
             _ = try await fixture.test(fixture.endpoint, WebhookFixture.failure)
             var entry = try #require(try await fixture.store.find(id))
             #expect(entry.endpoint.state == .testing && entry.health.testRequestedAt == WebhookFixture.start)
-            fixture.clock.advance(by: 5)
+            try await fixture.advance(by: 5)
             _ = try await fixture.test(fixture.endpoint, .delivered(status: 204))
             entry = try #require(try await fixture.store.find(id))
             #expect(
@@ -267,7 +268,7 @@ import WebhookDelivery
                 for claim in claims { ids[claim.delivery?.sequence ?? 0] = claim.delivery?.message?.id }
                 try await fixture.settle(claims, WebhookFixture.success)
             }
-            fixture.clock.advance(by: 90 * 86_400)
+            try await fixture.advance(by: 90 * 86_400)
             let replays = WebhookReplayStore(fixture.connection)
             #expect(try await replays.count(.purchase("a"), to: fixture.endpoint.id) == 2)
             #expect(try await replays.count(.one(s[2]), to: fixture.endpoint.id) == 1)
