@@ -9,7 +9,7 @@ import Storage
 struct ReplayService: Service {
     private static let interval = Duration.seconds(1)
     /// A process that dies within it is replaced after it; replaying twice is safe.
-    private static let lease: Double = 120
+    private static let lease: Int64 = 120
 
     let database: ConnectionPool
     let kafka: KafkaConfiguration
@@ -28,9 +28,8 @@ struct ReplayService: Service {
 
     /// - Returns: whether there was one.
     func turn() async throws -> Bool {
-        let now = clock.now()
         let claimed = try await database.withConnection { connection in
-            try await DeadLetterSelections(connection).claim(at: now, until: now.addingTimeInterval(Self.lease))
+            try await DeadLetterSelections(connection).claim(seconds: Self.lease)
         }
         guard let selection = claimed else { return false }
         do {

@@ -87,6 +87,34 @@ import Testing
         }
     }
 
+    @Test func `ReplayService takes over by the database's clock, and what is finished stays so`() async throws {
+        try await Self.with { console, broker, service in
+            let cluster = try await Self.cluster(broker)
+            try await Self.reject(["early"], at: broker, in: cluster, console)
+            let id = try await Self.freeze(reason: "early", console)
+            try await Self.request(id, console)
+            // Another console holds it. The clock of this one stands still, at another time than the database's.
+            let held = try await console.withOwner { try await DeadLetterSelections($0).claim(seconds: 120) }
+            #expect(held?.id == id)
+            let early = try await service.turn()
+            #expect(!early)
+            try await console.withOwner { connection in
+                try await connection.run(
+                    unsafeScript: "update console_selection set held_until = statement_timestamp()")
+            }
+            let isDone = try await service.turn()
+            #expect(isDone)
+            let selection = try await console.withOwner { connection in
+                let selections = DeadLetterSelections(connection)
+                try await selections.settle(id, finishedAt: nil, sent: nil, error: "late")
+                return try await selections.find(id)
+            }
+            #expect(selection?.finishedAt != nil && selection?.error == nil)
+            let received = try await Self.received(broker)
+            #expect(received.count == 1)
+        }
+    }
+
     private static func with(
         _ body: (RunningConsole, DevelopmentBroker, ReplayService) async throws -> Void
     ) async throws {

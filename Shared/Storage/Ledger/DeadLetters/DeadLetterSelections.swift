@@ -77,12 +77,13 @@ package struct DeadLetterSelections: Sendable {
         }
     }
 
-    /// Takes the oldest replay that no process carries out, for a while.
-    package func claim(at now: Date, until end: Date) async throws -> Selection? {
-        try await connection.execute(Self.claim, now, end).first.map(Self.selection)
+    /// Takes the oldest replay that no process carries out, for a while by the clock of the database.
+    package func claim(seconds: Int64) async throws -> Selection? {
+        try await connection.execute(Self.claim, seconds).first.map(Self.selection)
     }
 
-    /// What became of a replay; with an error and no end it is tried again when the lease is over.
+    /// What became of a replay; with an error and no end it is tried again when the lease is over. One that another process has
+    /// finished stays so.
     package func settle(_ id: UUID, finishedAt: Date?, sent: Int?, error: String?) async throws {
         _ = try await connection.execute(Self.settle, id, finishedAt, sent.map { Int64($0) }, error)
     }
@@ -152,16 +153,18 @@ package struct DeadLetterSelections: Sendable {
         returning cluster, array_to_string(dead_letters, ' ') as dead_letters
         """)
 
+    /// An end that is further ahead than any lease is from before the database's clock was set back.
     private static let claim = Statement(
         "console-selection-claim",
         unsafeSQL: """
             update console_selection
-            set held_until = $2::timestamptz
+            set held_until = statement_timestamp() + $1::bigint * interval '1 second'
             where id = (
                 select id
                 from console_selection
                 where action = 'replay' and finished_at is null
-                    and (held_until is null or held_until < $1::timestamptz)
+                    and (held_until is null or held_until <= statement_timestamp()
+                        or held_until > statement_timestamp() + interval '2 hours' + $1::bigint * interval '1 second')
                 order by requested_at
                 limit 1
                 for update skip locked)
@@ -173,6 +176,6 @@ package struct DeadLetterSelections: Sendable {
         """
         update console_selection
         set finished_at = $2::timestamptz, sent = coalesce($3::bigint, sent), error = $4::text
-        where id = $1::uuid
+        where id = $1::uuid and finished_at is null
         """)
 }

@@ -29,7 +29,7 @@ create table console_selection (
     created_at timestamptz not null,
     requested_at timestamptz, -- null: looked at only
     finished_at timestamptz,
-    held_until timestamptz,
+    held_until timestamptz, -- the lease, by the clock of the database
     known bigint not null, -- of them, in the ledger already
     sent bigint,
     id uuid primary key,
