@@ -50,8 +50,10 @@ struct SigningOptions: ParsableArguments {
         transform: SignedApp.init)
     var app: [SignedApp] = []
 
-    @Option(help: "Production or Sandbox; repeat for both.")
-    var environment: [String] = ["Sandbox"]
+    @Option(
+        help: "Production or Sandbox, of each --app that names none itself; repeat for both (default: Sandbox)."
+    )
+    var environment: [String] = []
 
     @Option(
         help: "Sign what is dated within so many days with a renewed intermediate and leaf. Default: one chain for all."
@@ -72,10 +74,15 @@ struct SigningOptions: ParsableArguments {
         }
     }
 
+    /// Those of --environment; nil without.
+    private var named: [StoreEnvironment]? {
+        environment.isEmpty ? nil : environment.compactMap { StoreEnvironment(rawValue: $0) }
+    }
+
     /// Every app in each of its environments.
     var apps: [App] {
         (app.isEmpty ? Self.defaultApps : app).flatMap { app in
-            (app.environments ?? environment.compactMap { StoreEnvironment(rawValue: $0) }).map {
+            (app.environments ?? named ?? [.sandbox]).map {
                 App(bundleId: app.bundleId, appAppleId: app.appAppleId, environment: $0)
             }
         }
@@ -87,13 +94,13 @@ struct SigningOptions: ParsableArguments {
         let own = catalogue.own.flatMap { app in
             app.environments.map { App(bundleId: app.bundleId, appAppleId: app.appAppleId, environment: $0) }
         }
-        for named in app {
-            guard let listed = catalogue.own.first(where: { $0.bundleId == named.bundleId }) else { continue }
-            let environments = named.environments ?? listed.environments
-            guard named.appAppleId == listed.appAppleId, Set(environments) == Set(listed.environments) else {
+        for app in app {
+            guard let listed = catalogue.own.first(where: { $0.bundleId == app.bundleId }) else { continue }
+            let environments = app.environments ?? named ?? listed.environments
+            guard app.appAppleId == listed.appAppleId, Set(environments) == Set(listed.environments) else {
                 throw SimulatorError(
-                    "--app and the catalogue name \(named.bundleId) with different Apple IDs or environments: leave out the "
-                        + "--app, since the catalogue says what is simulated of its apps")
+                    "--app with --environment and the catalogue name \(app.bundleId) with different Apple IDs or environments: "
+                        + "leave out the --app, since the catalogue says what is simulated of its apps")
             }
         }
         return app.isEmpty && !own.isEmpty ? own : apps.filter { !catalogue.isOwn($0) } + own

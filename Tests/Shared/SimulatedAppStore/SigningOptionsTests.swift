@@ -41,6 +41,15 @@ struct SigningOptionsTests {
         #expect(try apps("--app", "com.example.mine:7") == [mine])
         #expect(throws: SimulatorError.self) { try apps("--app", "com.example.mine:8") }
         #expect(throws: SimulatorError.self) { try apps("--app", "com.example.mine:7:Production") }
+        // What --environment names counts for an --app without its own, and not for the catalogue.
+        #expect(throws: SimulatorError.self) {
+            try apps("--app", "com.example.mine:7", "--environment", "Production")
+        }
+        #expect(try apps("--app", "com.example.mine:7", "--environment", "Sandbox") == [mine])
+        #expect(
+            try apps("--app", "a:1", "--app", "com.example.mine:7:Sandbox", "--environment", "Production")
+                == ["a 1 Production", mine])
+        #expect(try apps("--environment", "Production") == [mine])
     }
 
     @Test func `Authority has its root as PEM and as DER`() throws {
