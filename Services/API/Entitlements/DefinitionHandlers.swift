@@ -29,12 +29,15 @@ struct DefinitionHandlers: Sendable {
         }
     }
 
-    /// `GET /v1/entitlement-definitions/{name}`: with all its versions.
+    /// The most versions of a definition in an answer; a definition may have any number.
+    static let mostVersions: Int64 = 100
+
+    /// `GET /v1/entitlement-definitions/{name}`: with its versions.
     func get(_ request: APIRequest) async throws -> APIResponse {
         let (bundleId, name) = (try request.app(), request.parameter("name"))
         let versions = try await database.withConnection { connection in
             try await EntitlementDefinitionStore(connection).versions(
-                of: name, bundleId, in: request.key.environment)
+                of: name, bundleId, in: request.key.environment, limit: Self.mostVersions)
         }
         guard let newest = versions.first else {
             throw Problem(

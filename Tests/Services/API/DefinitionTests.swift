@@ -57,6 +57,30 @@ struct DefinitionTests {
         }
     }
 
+    @Test func `Definition that was changed often is answered with its newest versions`() async throws {
+        try await RunningAPI.with { api in
+            let key = try await api.key(bundleIds: [SampleState.app])
+            _ = try await api.send("PUT", path, key: key, json: #"{"productIds":["a"]}"#)
+            let connection = TestDatabase.connection(api.database)
+            _ = try await connection.execute(
+                unsafeSQL: """
+                    insert into entitlement_definition
+                    select later.*
+                    from generate_series(2, 150) as number
+                    cross join lateral jsonb_populate_record(
+                        (select held from entitlement_definition held limit 1),
+                        jsonb_build_object('version', number)) as later
+                    """)
+            await connection.close()
+            let put = try await api.send("PUT", path, key: key, json: #"{"productIds":["b"]}"#)
+            #expect(put.status == 200 && put.json?["version"]?.int64 == 151)
+            let answer = try await api.get(path, key: key)
+            #expect(answer.json?["version"]?.int64 == 151)
+            let versions = (answer.json?["versions"]?.elements ?? []).compactMap { $0["version"]?.int64 }
+            #expect(versions == (52...151).reversed())
+        }
+    }
+
     @Test func `An app cannot have more definitions than every instance can hold`() async throws {
         try await RunningAPI.with { api in
             let key = try await api.key(bundleIds: [SampleState.app])

@@ -21,7 +21,8 @@ create table product (
 
 -- Sets how long purchases of non-renewing products give access, and returns the products whose duration changed; null makes it
 -- unknown. Runs as its owner, because the API may set durations and not write the table. The lock waits for every batch of the
--- state-updater that has read the table, so that no later commit uses the old duration; it is not taken where nothing changes.
+-- state-updater that has read the table, so that no later commit uses the old duration; it is not taken where nothing changes. It is
+-- this one, because no other waits for a transaction that has only read; a row that does not exist yet cannot be locked.
 create function set_product_durations(asked_bundle_id text, asked_products text[], asked_durations text[])
 returns setof text
 language plpgsql security definer

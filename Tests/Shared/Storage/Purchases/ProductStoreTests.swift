@@ -126,6 +126,27 @@ import Testing
         }
     }
 
+    @Test func `A duration that is set already locks out no batch and no reader`() async throws {
+        try await LedgerStoreTests.use { connection, _ async throws in
+            func locks(setting duration: String) async throws -> [String] {
+                let command = ProductStore.command(
+                    setting: ["pass": ProductDuration(duration), "other": nil], ofApp: Self.app)
+                return try await connection.transaction { transaction in
+                    _ = try transaction.pipeline([command])
+                    let held = Statement(
+                        unsafeSQL: """
+                            select mode
+                            from pg_locks
+                            where pid = pg_backend_pid() and relation = 'product'::regclass
+                            """)
+                    return try transaction.execute(held).map { row in try row.value("mode") }
+                }
+            }
+            #expect(try await locks(setting: "P1W").contains("AccessExclusiveLock"))
+            #expect(try await locks(setting: "P1W") == ["AccessShareLock"])
+        }
+    }
+
     static func finish(_ recalculation: AccessRecalculation) async throws {
         while try await recalculation.next(limit: 2, at: Fixtures.now) != nil {}
     }
