@@ -69,7 +69,7 @@ public struct PrivilegeAudit: Sendable {
                     case
                         when proname in ('make_payload_months', 'copy_payload_rest', 'drop_payload_month')
                             then rolname in ('storekeeper_scheduler', 'storekeeper_operator')
-                        when proname in ('lock_erasures', 'erase_account', 'sweep_unswept_account')
+                        when proname in ('is_account_known', 'lock_erasures', 'erase_account', 'sweep_unswept_account')
                             then rolname in ('storekeeper_operator', 'storekeeper_api', 'storekeeper_console')
                         when proname in ('blocked_sessions', 'oldest_writer')
                             then rolname not in ('storekeeper_api', 'storekeeper_analyst')

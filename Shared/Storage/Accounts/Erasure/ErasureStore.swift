@@ -14,26 +14,6 @@ package struct ErasureStore: Sendable {
         case erase
     }
 
-    /// Proof of an erasure, without anything that names the customer.
-    package struct Certificate: Sendable, Equatable {
-        package var id: UUID
-        package var environment: StoreEnvironment
-        package var bundleId: String
-        package var extent: Extent
-        package var erasedAt: Date
-        /// Records of the pipeline's topics that are older than the erasure are gone by then.
-        package var topicsUntil: Date
-        /// Number of purchases that the account owned or claimed.
-        package var purchases: Int
-        /// Number of signed payloads that were deleted.
-        package var payloads: Int
-
-        /// The subject of the erasure in the audit log.
-        package var subject: String {
-            "\(environment.rawValue) \(bundleId) certificate \(id.uuidString.lowercased())"
-        }
-    }
-
     /// The SQLSTATE with which records of an erased account are rejected.
     package static let rejectedState = "SK001"
 
@@ -107,7 +87,8 @@ package struct ErasureStore: Sendable {
         return try await forget(account, of: bundleId, in: environment, extent: extent, id: id, at: now, audit: audit)
     }
 
-    /// Forgets an account. Idempotent: a second call returns the first certificate, and completes what an interrupted one left.
+    /// Forgets an account. Idempotent: a second call returns the first certificate, and completes what an interrupted one left. One that
+    /// finds nothing to forget does not lock what the pipeline needs.
     /// - Parameters:
     ///   - id: of the certificate.
     ///   - audit: the row of the audit log, written in the same transaction.
@@ -119,9 +100,19 @@ package struct ErasureStore: Sendable {
         let app = CoverageStore.App(environment, bundleId)
         let certificate: Certificate? = try await repeating {
             try await connection.transaction { transaction in
+                func record(_ certificate: Certificate) throws -> Certificate {
+                    if let action = audit(certificate) {
+                        _ = try transaction.pipeline([OperatorActionStore.command(recording: [action])])
+                    }
+                    return certificate
+                }
                 // Nothing is added under the lock to what is read here and erased then.
-                let lock = try transaction.execute(Self.lock, environment.rawValue, bundleId, account)
-                guard try lock[0].value("is_locked", as: Bool.self) else { return nil }
+                let lock = try transaction.execute(
+                    Self.lock, environment.rawValue, bundleId, account, extent == .erase)
+                guard try lock[0].value("is_locked", as: Bool.self) else {
+                    let earlier = try transaction.execute(Self.earlier, environment.rawValue, bundleId, account).first
+                    return try earlier.map(Self.certificate).map(record)
+                }
                 // Before, because the erasure may separate purchases of one Apple account from each other.
                 let change = try Self.reached(from: account, app, in: transaction)
                 let apps = try AccountAppStore.identities(of: account, app, in: transaction)
@@ -132,10 +123,7 @@ package struct ErasureStore: Sendable {
                 guard let certificate = try row.map(Self.certificate) else { return nil }
                 try OwnershipStore.decide(change, at: now, in: transaction)
                 try AccountAppStore.decide(apps, app, in: transaction)
-                if let action = audit(certificate) {
-                    _ = try transaction.pipeline([OperatorActionStore.command(recording: [action])])
-                }
-                return certificate
+                return try record(certificate)
             }
         }
         guard let certificate else { return nil }
@@ -210,7 +198,7 @@ package struct ErasureStore: Sendable {
     private static let segment = 8 * 86_400.0
 
     static let statements = [
-        ErasedAccounts.select, unsweptAccount, unswept, preview, lock, purchases, erase, find, sweep,
+        ErasedAccounts.select, unsweptAccount, unswept, preview, lock, purchases, earlier, erase, find, sweep,
     ]
 
     private static let columns =
@@ -275,7 +263,15 @@ package struct ErasureStore: Sendable {
 
     private static let lock = Statement(
         "erase-account-lock",
-        "select lock_erasures($1::text::store_environment, $2::text, $3::uuid) as is_locked")
+        "select lock_erasures($1::text::store_environment, $2::text, $3::uuid, $4::boolean) as is_locked")
+
+    private static let earlier = Statement(
+        "erase-account-earlier",
+        unsafeSQL: """
+            select \(columns)
+            from erased_account
+            where digest = account_digest($1::text::store_environment, $2::text, $3::uuid)
+            """)
 
     private static let erase = Statement(
         "erase-account",

@@ -144,20 +144,23 @@ return array(
         from subscription
         where environment = asked_environment and original_transaction_id = purchase and bundle_id <> asked_bundle_id));
 
--- Whether anything is known of an account. Only then it is erased: a typing error must not leave a certificate.
-create function is_account_known(asked_environment store_environment, asked_bundle_id text, asked_account uuid)
+-- Whether an erasure finds anything of an account, beside the certificate of an earlier one and the purchases that it keeps. No role may
+-- call it.
+create function is_account_stored(asked_environment store_environment, asked_bundle_id text, asked_account uuid)
 returns boolean
-language sql stable
+language sql stable security definer
+set search_path from current
 return
     exists (
         select
-        from erased_account
-        where digest = account_digest(asked_environment, asked_bundle_id, asked_account))
-    or exists (
-        select
         from customer
         where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id)
-    or cardinality(purchases_of_account(asked_environment, asked_bundle_id, asked_account)) > 0
+    or not purchases_of_account(asked_environment, asked_bundle_id, asked_account) <@ coalesce(
+        (
+            select detached_purchases
+            from erased_account
+            where digest = account_digest(asked_environment, asked_bundle_id, asked_account)),
+        '{}')
     or exists (
         select
         from manual_grant
@@ -192,6 +195,19 @@ return
         select
         from operator_action
         where app_account_token = asked_account and environment = asked_environment and bundle_id = asked_bundle_id);
+
+-- Whether anything is known of an account. Only then it is erased: a typing error must not leave a certificate. Runs as its owner,
+-- because the API does not read the audit log.
+create function is_account_known(asked_environment store_environment, asked_bundle_id text, asked_account uuid)
+returns boolean
+language sql stable security definer
+set search_path from current
+return
+    exists (
+        select
+        from erased_account
+        where digest = account_digest(asked_environment, asked_bundle_id, asked_account))
+    or is_account_stored(asked_environment, asked_bundle_id, asked_account);
 
 -- Of an account's purchases, the ones without another account.
 create function purchases_of_account_alone(
@@ -364,9 +380,11 @@ begin atomic
 end;
 
 -- Locks what an erasure of an account changes, until the transaction ends: what the caller reads then is what erase_account erases.
--- False, and nothing is locked, where nothing is known of the account: the pipeline waits for the lock. Runs as its owner, because no
--- service may lock the table.
-create function lock_erasures(asked_environment store_environment, asked_bundle_id text, asked_account uuid)
+-- False, and nothing is locked, where an erasure would change nothing: nothing is known of the account, or an earlier one has erased as
+-- much. The pipeline waits for the lock, which is on the whole table, because the account has no row yet, and of this mode, because no
+-- other waits for a transaction that has only read. Runs as its owner, because no service may lock the table.
+create function lock_erasures(
+    asked_environment store_environment, asked_bundle_id text, asked_account uuid, asked_completely boolean)
 returns boolean
 language plpgsql security definer
 set search_path from current
@@ -375,7 +393,13 @@ as $$
 begin
     -- One after the other: two that have read the table would wait for each other's lock, and the pipeline behind them.
     perform pg_advisory_xact_lock(hashtextextended(current_schema() || ' erasures', 0));
-    if not is_account_known(asked_environment, asked_bundle_id, asked_account) then
+    if not is_account_stored(asked_environment, asked_bundle_id, asked_account)
+        and not exists (
+            select
+            from erased_account
+            where digest = account_digest(asked_environment, asked_bundle_id, asked_account)
+                and not is_complete and asked_completely)
+    then
         return false;
     end if;
     -- Each attempt that waits for the lock has the pipeline wait behind it, and what has lasted so long does not end in time.
@@ -390,7 +414,7 @@ $$;
 
 -- Erases an account, or only detaches it, see detach_account. Deletes what was reported of the use of its purchases, too, keeps for the
 -- sweep whose account it was and Apple's ids of the customer, which afterwards no row tells, notes the purchases of the account alone, and
--- forgets whose credits they were and which requests restored.
+-- forgets whose credits they were and which requests restored. Returns nothing, and changes nothing, where nothing is left to erase.
 create function erase_account(
     new_id uuid, asked_environment store_environment, asked_bundle_id text, asked_account uuid, asked_completely boolean,
     now_at timestamptz, topics_end_at timestamptz)
@@ -407,7 +431,7 @@ declare
     certificate erased_account;
 begin
     -- detach_account asks again whether the account is known, under the lock.
-    if not lock_erasures(asked_environment, asked_bundle_id, asked_account) then
+    if not lock_erasures(asked_environment, asked_bundle_id, asked_account, asked_completely) then
         return;
     end if;
     concerned := purchases_of_account(asked_environment, asked_bundle_id, asked_account);

@@ -82,7 +82,7 @@ begin
                     case
                         when p.proname in ('make_payload_months', 'copy_payload_rest', 'drop_payload_month')
                             then role_name in ('storekeeper_scheduler', 'storekeeper_operator')
-                        when p.proname in ('lock_erasures', 'erase_account', 'sweep_unswept_account')
+                        when p.proname in ('is_account_known', 'lock_erasures', 'erase_account', 'sweep_unswept_account')
                             then role_name in ('storekeeper_operator', 'storekeeper_api', 'storekeeper_console')
                         -- They name who holds a lock, and who writes.
                         when p.proname in ('blocked_sessions', 'oldest_writer') then role_name not in ('storekeeper_api', 'storekeeper_analyst')

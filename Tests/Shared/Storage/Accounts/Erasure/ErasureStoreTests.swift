@@ -85,7 +85,13 @@ import Testing
 
     /// An account with everything that can name it.
     static func use(_ body: (PostgresConnection, [LedgerEntry]) async throws -> Void) async throws {
-        try await LedgerStoreTests.use { connection, _ async throws in
+        try await useDatabase { connection, entries, _ async throws in try await body(connection, entries) }
+    }
+
+    private static func useDatabase(
+        _ body: (PostgresConnection, [LedgerEntry], PostgresConfiguration) async throws -> Void
+    ) async throws {
+        try await LedgerStoreTests.use { connection, database async throws in
             var fixtures = Fixtures(seed: 900)
             var entries: [LedgerEntry] = []
             for day in 0..<4 { entries.append(try entry(&fixtures, account: token, day: Double(day))) }
@@ -140,7 +146,7 @@ import Testing
                 "a", of: key, status: 200, headers: "{}", body: Array(token.utf8),
                 naming: IdempotencyStore.Named(
                     environment: .production, bundleId: app, appAccountTokens: [account], customerId: nil))
-            try await body(connection, entries)
+            try await body(connection, entries, database)
         }
     }
 
@@ -660,6 +666,58 @@ import Testing
                 UUID(), of: Self.app, in: .production, extent: .erase, id: UUID(), at: Fixtures.now)
             #expect(certificate == nil)
             try await batch.run(unsafeScript: "rollback")
+        }
+    }
+
+    @Test(arguments: [[ErasureStore.Extent.erase, .erase], [.detach, .detach], [.erase, .detach]])
+    func `An erasure that is repeated takes no lock for which the pipeline would wait`(
+        extents: [ErasureStore.Extent]
+    ) async throws {
+        try await Self.useDatabase { connection, _, database async throws in
+            let account = try #require(UUID(uuidString: Self.token))
+            func forget(_ extent: ErasureStore.Extent) async throws -> ErasureStore.Certificate? {
+                try await ErasureStore(connection).forget(
+                    account, of: Self.app, in: .production, extent: extent, id: UUID(), at: Fixtures.now
+                ) { certificate in
+                    OperatorAction(
+                        actedAt: Fixtures.now, actor: "anna", operation: "customers \(extent.rawValue)",
+                        subject: certificate.subject, reason: nil)
+                }
+            }
+            let first = try #require(try await forget(extents[0]))
+            let batch = TestDatabase.connection(database)
+            try await batch.run(unsafeScript: "begin; lock table erased_account in access share mode")
+            // A lock would not be granted within its time.
+            #expect(try await forget(extents[1]) == first)
+            try await batch.run(unsafeScript: "rollback")
+            await batch.close()
+            let actions = try await OperatorActionStore(connection).actions(on: [first.subject])
+            #expect(actions.map(\.operation).sorted() == extents.map { "customers \($0.rawValue)" }.sorted())
+        }
+    }
+
+    @Test func `An erasure of a detached account locks, because the pipeline has to know of it`() async throws {
+        try await Self.use { connection, _ async throws in
+            _ = try await Self.forget(.detach, connection)
+            for isComplete in [false, true] {
+                let (isLocked, modes) = try await connection.transaction { transaction in
+                    let asked = Statement(
+                        unsafeSQL: """
+                            select lock_erasures('Production', '\(Self.app)', '\(Self.token)', \(isComplete)) as is_locked
+                            """)
+                    let held = Statement(
+                        unsafeSQL: """
+                            select mode
+                            from pg_locks
+                            where pid = pg_backend_pid() and relation = 'erased_account'::regclass
+                            """)
+                    return (
+                        try transaction.execute(asked)[0].value("is_locked", as: Bool.self),
+                        try transaction.execute(held).map { row in try row.value("mode", as: String.self) }
+                    )
+                }
+                #expect(isLocked == isComplete && modes.contains("AccessExclusiveLock") == isComplete)
+            }
         }
     }
 
