@@ -74,11 +74,12 @@ package struct PaidPeriod {
         var ordered = versions.sorted { $0.facts.isEarlierPurchase(than: $1.facts, early: early) }
         for index in ordered.indices {
             let facts = ordered[index].facts
-            while let later = ordered[..<index].firstIndex(where: {
-                $0.facts.isOfSamePeriod(as: facts) && facts.beginning < $0.facts.beginning
-            }) {
-                ordered.insert(ordered.remove(at: later), at: index)
+            func isLater(_ version: TransactionVersion) -> Bool {
+                version.facts.isOfSamePeriod(as: facts) && facts.beginning < version.facts.beginning
             }
+            let known = ordered[...index]
+            guard known.contains(where: isLater) else { continue }
+            ordered.replaceSubrange(...index, with: known.filter { !isLater($0) } + known.filter(isLater))
         }
         return ordered
     }

@@ -77,6 +77,9 @@ extension AccessScheduleTests {
                 event(
                     "METADATA_UPDATE", 30.6, 1, Sample.seats(bought("3", "gold", 30.6, 31.5)),
                     renewal("gold", 31.5, signed: 30.6)),
+                event(
+                    "METADATA_UPDATE", 30.65, 1, Sample.seats(bought("4", "gold", 30.65, 31.5)),
+                    renewal("gold", 31.5, signed: 30.65)),
             ], access: [(29.5, "gold"), (30.1, "gold"), (30.5, "gold"), (30.7, "gold"), (31.4, "gold"), (31.5, nil)]),
         Case(
             name: "S5 an older transaction that was sent again does not explain the status beside a newer renewal info",
