@@ -32,10 +32,9 @@ struct Receiver: Service {
             CallbackResponder<ConnectionContext> { request, context in
                 await answer(request, from: context.peer)
             },
-            server: .http1(
-                configuration: .init(
-                    additionalChannelHandlers: [ConnectionGuard(writeDeadline: limits.reading, shares: connections)],
-                    idleTimeout: .nanoseconds(Int64(limits.reading / .nanoseconds(1))))),
+            connection: .init(
+                additionalChannelHandlers: [ConnectionGuard(writeDeadline: limits.reading, shares: connections)],
+                idleTimeout: .nanoseconds(Int64(limits.reading / .nanoseconds(1)))),
             backlog: 1024, maximumConnections: limits.connections)
     }
 

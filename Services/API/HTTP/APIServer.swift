@@ -22,10 +22,6 @@ struct APIServer: Service {
         let listener = HTTPListener(
             address: address, variable: "STOREKEEPER_API_ADDRESS", purpose: "requests cannot be received on",
             announcement: "Answering requests", logger: logger, onListening: onListening)
-        let plain = HTTPServerBuilder.http1(
-            configuration: .init(
-                additionalChannelHandlers: [ConnectionObserver(connections)],
-                idleTimeout: .nanoseconds(Int64(idleTimeout / .nanoseconds(1)))))
         async let sweeping: Void = cancelWhenGracefulShutdown { await sweep() }
         try await listener.run(
             CallbackResponder<ConnectionContext> { request, context in
@@ -42,8 +38,13 @@ struct APIServer: Service {
                 }
                 return answer.body.response(status: answer.status, headers: answer.headers, to: request)
             },
-            server: certificate.map { try .tls(plain, tlsConfiguration: $0.configuration) } ?? plain,
-            backlog: 1024, maximumConnections: connections.accepted)
+            connection: .init(
+                additionalChannelHandlers: [ConnectionObserver(connections)],
+                idleTimeout: .nanoseconds(Int64(idleTimeout / .nanoseconds(1)))),
+            backlog: 1024, maximumConnections: connections.accepted,
+            securing: { plain in
+                try certificate.map { try .tls(plain, tlsConfiguration: $0.configuration) } ?? plain
+            })
         await sweeping
     }
 

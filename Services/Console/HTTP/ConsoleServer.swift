@@ -28,7 +28,7 @@ struct ConsoleServer: Service {
                 }
                 return response
             },
-            server: .http1(configuration: .init(idleTimeout: .seconds(120))), maximumConnections: 512)
+            connection: .init(idleTimeout: .seconds(120)), maximumConnections: 512)
     }
 }
 

@@ -141,6 +141,16 @@ import Testing
         }
     }
 
+    @Test func `Storekeeper-Read-After of the largest upload is no header that is too large`() async throws {
+        try await RunningAPI.with(limits: KeyLimits(waits: 0)) { api in
+            let token = ReadAfter.token((0..<256).map { _ in UUID() })
+            #expect(token.utf8.count > 5000)
+            let answer = try await api.get(
+                path, key: try await api.key(), headers: ["Storekeeper-Read-After": token])
+            #expect(answer.status == 200 && answer.headers["storekeeper-read-after"] == "behind")
+        }
+    }
+
     @Test func `FairQueue takes keys in turns, and each key's work in its order`() {
         var queue = FairQueue<Int>()
         let (first, second) = (UUID(), UUID())
