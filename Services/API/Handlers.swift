@@ -1,7 +1,7 @@
 /// Which function answers which operation of `openapi.json`: one line for each `operationId`.
 enum Handlers {
     static func all(_ dependencies: Dependencies) -> [String: Handler] {
-        let document = DocumentHandler(dependencies)
+        let document = DocumentHandler(dependencies.document)
         let entitlements = EntitlementHandlers(dependencies)
         let subscriptions = SubscriptionHandlers(dependencies)
         let requests = SubscriptionRequests(dependencies)

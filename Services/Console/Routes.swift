@@ -1,3 +1,6 @@
+import Chassis
+import Hummingbird
+
 /// Every address of the console, with who may use it.
 enum Routes {
     static func all(_ console: Console) -> [Route] {
@@ -27,10 +30,11 @@ enum Routes {
         let revenuePurchases = RevenuePurchases(console: console)
         let corrections = RevenueCorrections(console: console)
         return Asset.all.map { asset in
-            Route("GET", "/assets/\(asset.path)", nil) { _ in
+            let body = HTTPBody.shared(ByteBuffer(bytes: asset.bytes))
+            return Route("GET", "/assets/\(asset.path)", nil) { _ in
                 ConsoleResponse(
                     headers: [.contentType: asset.type, .cacheControl: "public, max-age=31536000, immutable"],
-                    body: .bytes(asset.bytes))
+                    body: body)
             }
         } + [
             Route("GET", "/sign-in", nil, signIn.show),

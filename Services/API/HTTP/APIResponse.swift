@@ -34,7 +34,11 @@ struct APIResponse: Sendable {
 
     /// Its bytes; empty for a stream.
     var bytes: [UInt8] {
-        if case .bytes(let bytes) = body { bytes } else { [] }
+        switch body {
+        case .bytes(let bytes): bytes
+        case .shared(let buffer): Array(buffer.readableBytesView)
+        case .stream: []
+        }
     }
 }
 

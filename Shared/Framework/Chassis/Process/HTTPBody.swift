@@ -3,6 +3,8 @@ import Hummingbird
 /// The body of an answer.
 public enum HTTPBody: Sendable {
     case bytes([UInt8])
+    /// Made once for many answers, which share its storage: a client that does not read holds no copy of its own.
+    case shared(ByteBuffer)
     /// Written piece by piece until the closure returns.
     case stream(@Sendable (inout any ResponseBodyWriter) async throws -> Void)
 
@@ -17,10 +19,16 @@ public enum HTTPBody: Sendable {
                     try await write(&writer)
                     try await writer.finish(nil)
                 })
-        case .bytes(let bytes):
-            // The answer to HEAD has no body; what followed would be taken for the next answer.
-            let buffer = request.method == .head ? ByteBuffer() : ByteBuffer(bytes: bytes)
-            return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: buffer))
+        case .bytes(let bytes): return Self.response(status, headers, ByteBuffer(bytes: bytes), to: request)
+        case .shared(let buffer): return Self.response(status, headers, buffer, to: request)
         }
+    }
+
+    private static func response(
+        _ status: HTTPResponse.Status, _ headers: HTTPFields, _ buffer: ByteBuffer, to request: Request
+    ) -> Response {
+        // The answer to HEAD has no body; what followed would be taken for the next answer.
+        let buffer = request.method == .head ? ByteBuffer() : buffer
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: buffer))
     }
 }
