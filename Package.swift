@@ -25,6 +25,7 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
@@ -125,7 +126,11 @@ func service(_ name: String, _ dependencies: [Target.Dependency], resources: [Re
 let services: [Target] = [
     service("Setup", ["Chassis", "Pipeline", "Kafka", "Contracts", "Records", "Storage", "Bootstrap", "Postgres"]),
     service(
-        "Ingest", ["Chassis", "Pipeline", "Kafka", "Contracts", "Records", "AppStore", "StrictJSON", hummingbird, nio]),
+        "Ingest",
+        [
+            "Chassis", "Pipeline", "Kafka", "Contracts", "Records", "AppStore", "StrictJSON", hummingbird,
+            hummingbirdCore, nio,
+        ]),
     service(
         "Verifier",
         [
@@ -289,7 +294,7 @@ let tests: [Target] = [
         "IngestTests", "Services/Ingest",
         [
             "Development", "Ingest", "Chassis", "Kafka", "Contracts", "Records", "Threads", "StrictJSON", "TestSupport",
-            logging, lifecycle,
+            logging, lifecycle, nio, nioEmbedded,
         ]),
     tests(
         "SetupTests", "Services/Setup",

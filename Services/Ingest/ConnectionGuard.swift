@@ -1,10 +1,13 @@
+import HummingbirdCore
 import NIOCore
 
-/// Closes a connection whose client does not read its answers, or whose address has its share already.
+/// Closes a connection whose client does not read its answers, or does not send the rest of a request, or whose address has its
+/// share already.
 ///
-/// The server's idle timeout covers neither: an answer that cannot be written counts as a request in progress.
+/// The server's idle timeout covers none of them: an answer that cannot be written counts as a request in progress, and while an
+/// earlier request is answered the timeout ends for good, so that the rest of the next one may never come.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
-    typealias InboundIn = Any
+    typealias InboundIn = HTTPConnectionStateHandler.InboundIn
     typealias OutboundIn = Any
 
     private let deadline: TimeAmount
@@ -12,11 +15,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var address: String?
     private var unwritten = 0
     /// When the client last read something, or the first of what it has not read yet was written.
-    private var progress = NIODeadline.now()
+    private var progress = NIODeadline.uptimeNanoseconds(0)
+    /// When the last part of a request came that is not complete, or an answer before its own was written; nil without one.
+    private var received: NIODeadline?
     private var isWatching = false
 
-    init(writeDeadline: Duration, shares: AddressShares) {
-        deadline = TimeAmount(writeDeadline)
+    init(deadline: Duration, shares: AddressShares) {
+        self.deadline = TimeAmount(deadline)
         self.shares = shares
     }
 
@@ -35,25 +40,40 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelInactive()
     }
 
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .end = unwrapInboundIn(data) { received = nil } else { received = context.eventLoop.now }
+        if !isWatching { watch(context) }
+        context.fireChannelRead(data)
+    }
+
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let written = promise ?? context.eventLoop.makePromise()
-        if unwritten == 0 { progress = .now() }
+        let eventLoop = context.eventLoop
+        if unwritten == 0 { progress = eventLoop.now }
+        if received != nil { received = eventLoop.now }
         unwritten += 1
         written.futureResult.assumeIsolated().whenComplete { _ in
             self.unwritten -= 1
-            self.progress = .now()
+            self.progress = eventLoop.now
         }
         if !isWatching { watch(context) }
         context.write(data, promise: written)
     }
 
-    /// One timer while anything is unwritten, not one for each answer.
+    /// Since when the client does nothing although it should; nil where it need not.
+    private var silence: NIODeadline? {
+        guard unwritten > 0 else { return received }
+        return min(progress, received ?? progress)
+    }
+
+    /// One timer while the client has something to do, not one for each request.
     private func watch(_ context: ChannelHandlerContext) {
+        guard let silence else { return }
         isWatching = true
-        context.eventLoop.assumeIsolated().scheduleTask(deadline: progress + deadline) {
+        context.eventLoop.assumeIsolated().scheduleTask(deadline: silence + deadline) {
             self.isWatching = false
-            guard context.channel.isActive, self.unwritten > 0 else { return }
-            if .now() - self.progress >= self.deadline { return context.close(promise: nil) }
+            guard context.channel.isActive, let silence = self.silence else { return }
+            if context.eventLoop.now - silence >= self.deadline { return context.close(promise: nil) }
             self.watch(context)
         }
     }

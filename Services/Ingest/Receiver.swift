@@ -33,7 +33,7 @@ struct Receiver: Service {
                 await answer(request, from: context.peer)
             },
             connection: .init(
-                additionalChannelHandlers: [ConnectionGuard(writeDeadline: limits.reading, shares: connections)],
+                additionalChannelHandlers: [ConnectionGuard(deadline: limits.reading, shares: connections)],
                 idleTimeout: .nanoseconds(Int64(limits.reading / .nanoseconds(1)))),
             backlog: 1024, maximumConnections: limits.connections)
     }

@@ -2,8 +2,8 @@ import Hummingbird
 
 /// Reads a request body once, within limits.
 ///
-/// The timeout is checked whenever something arrives, which stops a slow client; a silent one is disconnected by the server's
-/// idle timeout. So no request costs a timer.
+/// The timeout is checked whenever something arrives, which stops a slow client; ``ConnectionGuard`` disconnects a silent one.
+/// So no request costs a timer.
 struct RequestReader {
     enum Outcome: Equatable {
         case complete([UInt8])
