@@ -1,12 +1,15 @@
+import NIOCore
 import Synchronization
 
 /// Counts the places that each address uses. Once half of them are in use, no address gets more than a share.
+///
+/// Addresses of one IPv6 network count as one, see ``SourceAddress/network(of:)``.
 ///
 /// Below that there is no limit per address: Apple posts from few addresses, and a rejected notification returns an hour later.
 final class AddressShares: Sendable {
     private struct State {
         var taken = 0
-        var byAddress: [String: Int] = [:]
+        var byNetwork: [String: Int] = [:]
     }
 
     private let places: Int
@@ -21,10 +24,11 @@ final class AddressShares: Sendable {
 
     /// Takes a place; false where the address has its share already.
     func enter(_ address: String) -> Bool {
-        state.withLock { state in
-            let own = state.byAddress[address, default: 0]
+        let network = SourceAddress.network(of: address)
+        return state.withLock { state in
+            let own = state.byNetwork[network, default: 0]
             guard own < share || state.taken < places / 2 else { return false }
-            state.byAddress[address] = own + 1
+            state.byNetwork[network] = own + 1
             state.taken += 1
             return true
         }
@@ -32,9 +36,10 @@ final class AddressShares: Sendable {
 
     /// Returns a place.
     func leave(_ address: String) {
+        let network = SourceAddress.network(of: address)
         state.withLock { state in
-            guard let own = state.byAddress[address] else { return }
-            state.byAddress[address] = own > 1 ? own - 1 : nil
+            guard let own = state.byNetwork[network] else { return }
+            state.byNetwork[network] = own > 1 ? own - 1 : nil
             state.taken -= 1
         }
     }
@@ -55,6 +60,19 @@ enum SourceAddress {
         let address = last.drop { $0 == UInt8(ascii: " ") }.prefix { $0 != UInt8(ascii: " ") }
         // An address is never that long.
         return address.isEmpty || address.count > 45 ? nil : String(decoding: address, as: UTF8.self)
+    }
+
+    /// The first 64 bits of an IPv6 address, because one client has all addresses of such a network; the IPv4 address of one
+    /// that is written as IPv6; any other text unchanged.
+    static func network(of address: String) -> String {
+        guard address.utf8.contains(UInt8(ascii: ":")),
+            case .v6(let parsed) = try? SocketAddress(ipAddress: address, port: 0)
+        else { return address }
+        let bytes = withUnsafeBytes(of: parsed.address.sin6_addr) { Array($0) }
+        if bytes.starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]) {
+            return bytes[12...].map { String($0) }.joined(separator: ".")
+        }
+        return bytes[..<8].map { String($0, radix: 16) }.joined(separator: ":") + "/64"
     }
 
     /// Loopback, RFC 1918, link-local and unique local addresses.

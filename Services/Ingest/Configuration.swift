@@ -24,8 +24,8 @@ struct Configuration: KafkaVariables {
         default: "\(Limits().connections)", in: 1...1_000_000)
     let addressShare = Variable.double(
         "STOREKEEPER_INGEST_ADDRESS_SHARE",
-        "largest share of all connections, and of all requests in progress, that one client address may hold once half of "
-            + "them are in use; behind a proxy with a private address the client is the last entry of X-Forwarded-For",
+        "largest share of all connections, and of all requests in progress, that one client address, or IPv6 network of 64 "
+            + "bits, may hold once half of them are in use; behind a proxy with a private address the client is the last entry of X-Forwarded-For",
         default: "\(Limits().addressShare)", in: 0...1)
     let readTimeout = Variable.duration(
         "STOREKEEPER_INGEST_READ_TIMEOUT",

@@ -8,7 +8,7 @@ struct Limits: Sendable {
     var inFlight = 4096
     /// Number of open connections.
     var connections = 8192
-    /// Share of either for one address once half are in use.
+    /// Share of either for one address, or one IPv6 network, once half are in use.
     var addressShare = 0.125
     /// Time for a request to arrive in full, for a client to read its answer, and for a connection to be idle.
     var reading: Duration = .seconds(10)

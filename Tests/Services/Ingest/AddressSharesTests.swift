@@ -12,6 +12,25 @@ import Testing
         #expect(shares.enter("17.58.0.2"))
     }
 
+    @Test func `AddressShares counts the addresses of an IPv6 network as one`() {
+        let shares = AddressShares(places: 40, share: 0.125)
+        let taken = (1...40).filter { shares.enter("2001:db8::\(String($0, radix: 16))") }.count
+        #expect(taken == 20)
+        #expect(shares.enter("2001:db8:0:1::1"))
+        shares.leave("2001:DB8:0:0:ffff::")
+        #expect(!shares.enter("2001:db8::1"))
+    }
+
+    @Test(
+        arguments: [
+            ("203.0.113.7", "203.0.113.7"), ("::ffff:203.0.113.7", "203.0.113.7"), ("::FFFF:cb00:7107", "203.0.113.7"),
+            ("2001:db8:0:1::1", "20:1:d:b8:0:0:0:1/64"), ("2001:DB8:0:1:ffff::", "20:1:d:b8:0:0:0:1/64"),
+            ("2001:db8::1:1", "20:1:d:b8:0:0:0:0/64"), ("unknown", "unknown"), ("203.0.113.7:80", "203.0.113.7:80"),
+        ])
+    func `Source counts by its network where it is an IPv6 address`(address: String, network: String) {
+        #expect(SourceAddress.network(of: address) == network)
+    }
+
     @Test func `AddressShares frees a place that is returned`() {
         let shares = AddressShares(places: 2, share: 0.5)
         #expect(shares.enter("a"))
