@@ -49,6 +49,18 @@ import Testing
         }
     }
 
+    @Test func `Answer to HEAD of the live list has no body, so the next answer is read as one`() async throws {
+        try await RunningConsole.with { console in
+            let cookie = try await console.signedIn(role: "support")
+            let client = try RawClient(port: console.port)
+            for path in ["/notifications/live", "/help"] {
+                await client.send(
+                    "HEAD \(path) HTTP/1.1\r\nHost: test\r\nCookie: \(Authenticator.cookie)=\(cookie)\r\n\r\n")
+                #expect(await client.answer()?.status == 200)
+            }
+        }
+    }
+
     @Test func `Page of a notification says in words what it said`() async throws {
         try await RunningConsole.with { console in
             let uuid = try await console.withOwner { connection in

@@ -11,6 +11,10 @@ public enum HTTPBody: Sendable {
     /// The answer with this body.
     public func response(status: Int, headers: HTTPFields, to request: Request) -> Response {
         let status = HTTPResponse.Status(code: status)
+        // The answer to HEAD has no body; what followed would be taken for the next answer.
+        guard request.method != .head else {
+            return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer()))
+        }
         switch self {
         case .stream(let write):
             return Response(
@@ -19,16 +23,10 @@ public enum HTTPBody: Sendable {
                     try await write(&writer)
                     try await writer.finish(nil)
                 })
-        case .bytes(let bytes): return Self.response(status, headers, ByteBuffer(bytes: bytes), to: request)
-        case .shared(let buffer): return Self.response(status, headers, buffer, to: request)
+        case .bytes(let bytes):
+            return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        case .shared(let buffer):
+            return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: buffer))
         }
-    }
-
-    private static func response(
-        _ status: HTTPResponse.Status, _ headers: HTTPFields, _ buffer: ByteBuffer, to request: Request
-    ) -> Response {
-        // The answer to HEAD has no body; what followed would be taken for the next answer.
-        let buffer = request.method == .head ? ByteBuffer() : buffer
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: buffer))
     }
 }
