@@ -49,8 +49,9 @@ struct Idempotency: Sendable {
         switch known {
         case .new:
             var claimed = request
-            claimed.claim = IdempotencyClaim(name, of: request.key.id, digest: digest, at: now)
-            return try await carryOut(claimed, under: name, handler)
+            let claim = IdempotencyClaim(name, of: request.key.id, digest: digest, at: now)
+            claimed.claim = claim
+            return try await carryOut(claimed, under: claim, handler)
         case .answered(let status, let headers, let body):
             var response = APIResponse(status: status, json: body)
             response.headers = Self.fields(headers)
@@ -70,7 +71,7 @@ struct Idempotency: Sendable {
     }
 
     private func carryOut(
-        _ request: APIRequest, under name: String, _ handler: Handler
+        _ request: APIRequest, under claim: IdempotencyClaim, _ handler: Handler
     ) async throws -> APIResponse {
         let response: APIResponse
         do {
@@ -80,18 +81,19 @@ struct Idempotency: Sendable {
         {
             response = problem.response
         } catch {
-            await withdraw(request, name)
+            await withdraw(request, claim)
             throw error
         }
         guard response.status < 500 else {
-            await withdraw(request, name)
+            await withdraw(request, claim)
             return response
         }
         do {
             try await database.withConnection { connection in
                 try await IdempotencyStore(connection).complete(
-                    name, of: request.key.id, status: response.status, headers: Self.json(response.headers),
-                    body: response.bytes, naming: request.named(in: response.bytes))
+                    claim.name, of: request.key.id, claimedAt: claim.claimedAt, status: response.status,
+                    headers: Self.json(response.headers), body: response.bytes,
+                    naming: request.named(in: response.bytes))
             }
         } catch {
             // The request has had its effect: an error would have it sent again.
@@ -103,10 +105,11 @@ struct Idempotency: Sendable {
     }
 
     /// What failed may be tried again at once, unless it may have had its effect.
-    private func withdraw(_ request: APIRequest, _ name: String) async {
+    private func withdraw(_ request: APIRequest, _ claim: IdempotencyClaim) async {
         do {
             try await database.withConnection { connection in
-                try await IdempotencyStore(connection).withdraw(name, of: request.key.id)
+                try await IdempotencyStore(connection).withdraw(
+                    claim.name, of: request.key.id, claimedAt: claim.claimedAt)
             }
         } catch {
             logger.warning(
@@ -138,7 +141,7 @@ extension APIRequest {
         guard let claim else { return [] }
         return [
             IdempotencyStore.command(
-                completing: claim.name, of: key.id, status: response.status,
+                completing: claim.name, of: key.id, claimedAt: claim.claimedAt, status: response.status,
                 headers: Idempotency.json(response.headers), body: response.bytes, naming: named(in: response.bytes))
         ]
     }

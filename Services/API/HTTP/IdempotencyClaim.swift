@@ -10,6 +10,8 @@ import struct Foundation.UUID
 /// before, too.
 struct IdempotencyClaim: Sendable {
     let name: String
+    /// Tells this execution of the request from a later one.
+    let claimedAt: Date
     /// The id of the grant, certificate or extension that the request makes.
     let id: UUID
     /// The id that the same request would have used on the day before.
@@ -23,6 +25,7 @@ struct IdempotencyClaim: Sendable {
     init(_ name: String, of key: UUID, digest: [UInt8], at now: Date) {
         let day = Int64((now.timeIntervalSince1970 / Idempotency.retention).rounded(.down))
         self.name = name
+        claimedAt = now
         id = Self.id(name, key, digest, day)
         earlier = Self.id(name, key, digest, day - 1)
         start = now.addingTimeInterval(-Idempotency.retention)

@@ -87,18 +87,22 @@ struct SubscriptionRequests: Sendable {
         _ action: OperatorAction, of request: APIRequest, on connection: PostgresConnection
     ) async throws {
         let audit = OperatorActionStore.command(recording: [action])
-        guard let name = request.claim?.name, action.outcome != .done else {
+        guard let claim = request.claim, action.outcome != .done else {
             _ = try await connection.pipeline([audit])
             return
         }
         let key = request.key.id
         guard action.outcome == .requested else {
-            _ = try await connection.pipeline([audit, IdempotencyStore.command(undoing: name, of: key)])
+            _ = try await connection.pipeline([
+                audit, IdempotencyStore.command(undoing: claim.name, of: key, claimedAt: claim.claimedAt),
+            ])
             return
         }
         try await connection.transaction { transaction in
             let begun = try transaction.pipeline([
-                IdempotencyStore.command(beginning: name, of: key, answer: Idempotency.interrupted.response.bytes)
+                IdempotencyStore.command(
+                    beginning: claim.name, of: key, claimedAt: claim.claimedAt,
+                    answer: Idempotency.interrupted.response.bytes)
             ])
             guard begun[0].affected > 0 else {
                 throw Problem(

@@ -5,16 +5,19 @@ import struct Foundation.Date
 import struct Foundation.UUID
 
 /// Idempotency keys of requests, with their answers.
+///
+/// The time of a claim tells it from the one before: a key is claimed again a minute later at the earliest. An execution that takes
+/// longer changes nothing of the newer claim.
 package struct IdempotencyStore: Sendable {
     /// The state of a request.
     package enum Known: Sendable, Equatable {
-        /// No earlier request has the key: the caller executes it and calls ``complete(_:of:status:headers:body:naming:)``.
+        /// No earlier request has the key: the caller executes it and calls ``complete(_:of:claimedAt:status:headers:body:naming:)``.
         case new
         /// The same request was sent before, with this answer.
         case answered(status: Int, headers: String, body: [UInt8])
         /// The same request is being executed.
         case inProgress
-        /// The same request was interrupted after ``command(beginning:of:answer:)``: whether it had its effect is not known.
+        /// The same request was interrupted after ``command(beginning:of:claimedAt:answer:)``: whether it had its effect is not known.
         case unsettled
         /// The key was used for another request.
         case mismatch
@@ -47,8 +50,8 @@ package struct IdempotencyStore: Sendable {
     /// - Parameters:
     ///   - digest: a digest of operation, path and body.
     ///   - expiry: keys claimed before it have expired.
-    ///   - abandoned: a request claimed before it and still in progress was interrupted. It may be executed again unless it had
-    ///     begun what must not be done twice.
+    ///   - abandoned: a request claimed before it and still in progress was interrupted. The same request may be executed again
+    ///     unless it had begun what must not be done twice.
     package func claim(
         _ name: String, of key: UUID, digest: [UInt8], at now: Date, expiry: Date, abandoned: Date
     ) async throws -> Known {
@@ -70,37 +73,43 @@ package struct IdempotencyStore: Sendable {
 
     /// Stores the answer.
     package func complete(
-        _ name: String, of key: UUID, status: Int, headers: String, body: [UInt8], naming named: Named
+        _ name: String, of key: UUID, claimedAt moment: Date, status: Int, headers: String, body: [UInt8],
+        naming named: Named
     ) async throws {
         _ = try await connection.pipeline([
-            Self.command(completing: name, of: key, status: status, headers: headers, body: body, naming: named)
+            Self.command(
+                completing: name, of: key, claimedAt: moment, status: status, headers: headers, body: body,
+                naming: named)
         ])
     }
 
     /// Stores the answer, in the transaction that has the effect: a repeat gets it also where the database fails between both.
     package static func command(
-        completing name: String, of key: UUID, status: Int, headers: String, body: [UInt8], naming named: Named
+        completing name: String, of key: UUID, claimedAt moment: Date, status: Int, headers: String, body: [UInt8],
+        naming named: Named
     ) -> Command {
         Command(
             complete, key, name, Int32(status), JSONText(headers), body, named.environment.rawValue, named.bundleId,
-            named.appAccountTokens.sorted { $0.uuidString < $1.uuidString }, named.customerId)
+            named.appAccountTokens.sorted { $0.uuidString < $1.uuidString }, named.customerId, moment)
     }
 
     /// The request is about to have an effect outside of the database that must not happen twice: from now on its key is not
     /// withdrawn, and not free again before it expires. Affects no row where another execution of the request is ahead.
     /// - Parameter answer: the problem, with status 409, that a build answers a repeat with that does not know what has begun.
-    package static func command(beginning name: String, of key: UUID, answer: [UInt8]) -> Command {
-        Command(begin, key, name, JSONText(begunHeaders), answer)
+    package static func command(
+        beginning name: String, of key: UUID, claimedAt moment: Date, answer: [UInt8]
+    ) -> Command {
+        Command(begin, key, name, JSONText(begunHeaders), answer, moment)
     }
 
     /// The effect has certainly not happened: the request may be executed again.
-    package static func command(undoing name: String, of key: UUID) -> Command {
-        Command(undo, key, name, begunHeaders)
+    package static func command(undoing name: String, of key: UUID, claimedAt moment: Date) -> Command {
+        Command(undo, key, name, begunHeaders, moment)
     }
 
     /// Deletes a claim whose request had no effect, so that it can be sent again; one that has begun its effect stays.
-    package func withdraw(_ name: String, of key: UUID) async throws {
-        _ = try await connection.execute(Self.withdraw, key, name)
+    package func withdraw(_ name: String, of key: UUID, claimedAt moment: Date) async throws {
+        _ = try await connection.execute(Self.withdraw, key, name, moment)
     }
 
     /// Deletes keys claimed before a time.
@@ -123,7 +132,9 @@ package struct IdempotencyStore: Sendable {
         set request_digest = excluded.request_digest, created_at = excluded.created_at, status = null,
             response_headers = null, response_body = null, environment = null, bundle_id = null, customer_id = null,
             app_account_tokens = '{}'
-        where held.created_at < $5::timestamptz or (held.status is null and held.created_at < $6::timestamptz)
+        where held.created_at < $5::timestamptz
+            or (held.status is null and held.created_at < $6::timestamptz
+                and held.request_digest = excluded.request_digest)
         """)
 
     private static let find = Statement(
@@ -139,7 +150,7 @@ package struct IdempotencyStore: Sendable {
         """
         update api_idempotency
         set status = 409, response_headers = $3::json, response_body = $4::bytea
-        where key_id = $1::uuid and idempotency_key = $2::text and status is null
+        where key_id = $1::uuid and idempotency_key = $2::text and created_at = $5::timestamptz and status is null
         """)
 
     private static let undo = Statement(
@@ -147,7 +158,8 @@ package struct IdempotencyStore: Sendable {
         """
         update api_idempotency
         set status = null, response_headers = null, response_body = null
-        where key_id = $1::uuid and idempotency_key = $2::text and (status = 0 or response_headers::text = $3::text)
+        where key_id = $1::uuid and idempotency_key = $2::text and created_at = $4::timestamptz
+            and (status = 0 or response_headers::text = $3::text)
         """)
 
     private static let complete = Statement(
@@ -157,12 +169,15 @@ package struct IdempotencyStore: Sendable {
         set status = $3::integer, response_headers = $4::json, response_body = $5::bytea,
             environment = $6::text::store_environment, bundle_id = $7::text, app_account_tokens = $8::uuid[],
             customer_id = $9::text
-        where key_id = $1::uuid and idempotency_key = $2::text
+        where key_id = $1::uuid and idempotency_key = $2::text and created_at = $10::timestamptz
         """)
 
     private static let withdraw = Statement(
         "api-idempotency-withdraw",
-        "delete from api_idempotency where key_id = $1::uuid and idempotency_key = $2::text and status is null")
+        """
+        delete from api_idempotency
+        where key_id = $1::uuid and idempotency_key = $2::text and created_at = $3::timestamptz and status is null
+        """)
 
     private static let delete = Statement(
         "api-idempotency-delete",

@@ -144,7 +144,7 @@ struct CustomerTests {
             #expect(try await claim(at: now.addingTimeInterval(59)) == .inProgress)
             // The process that began it has died.
             #expect(try await claim(at: now.addingTimeInterval(61)) == .new)
-            try await store.withdraw("a", of: id)
+            try await store.withdraw("a", of: id, claimedAt: now.addingTimeInterval(61))
             #expect(try await claim(at: now.addingTimeInterval(62)) == .new)
             #expect(try await store.delete(before: now.addingTimeInterval(100)) == 1)
         }

@@ -65,17 +65,18 @@ import WebhookDelivery
                     expiry: moment.addingTimeInterval(-Idempotency.retention),
                     abandoned: moment.addingTimeInterval(-Idempotency.patience))
             }
-            func begin() async throws -> Int {
+            func begin(claimedAfter seconds: Double = 0) async throws -> Int {
                 try await state.connection.pipeline([
                     IdempotencyStore.command(
-                        beginning: "a", of: id, answer: Idempotency.interrupted.response.bytes)
+                        beginning: "a", of: id, claimedAt: now.addingTimeInterval(seconds),
+                        answer: Idempotency.interrupted.response.bytes)
                 ])[0].affected
             }
             #expect(try await claim(after: 0) == .new)
             #expect(try await begin() == 1)
             // Another execution of the request stops here.
             #expect(try await begin() == 0)
-            try await store.withdraw("a", of: id)
+            try await store.withdraw("a", of: id, claimedAt: now)
             #expect(try await claim(after: 59) == .inProgress)
             // A build that knows nothing of it replays the row as an answer.
             let row = try await state.connection.execute(
@@ -90,10 +91,12 @@ import WebhookDelivery
             #expect(problem["type"]?.string == Problem.Kind.outcomeUnknown.type)
             #expect(try await claim(after: 61) == .unsettled)
             #expect(try await claim(after: Idempotency.retention - 1) == .unsettled)
-            _ = try await state.connection.pipeline([IdempotencyStore.command(undoing: "a", of: id)])
-            try await store.withdraw("a", of: id)
+            _ = try await state.connection.pipeline([
+                IdempotencyStore.command(undoing: "a", of: id, claimedAt: now)
+            ])
+            try await store.withdraw("a", of: id, claimedAt: now)
             #expect(try await claim(after: 62) == .new)
-            #expect(try await begin() == 1)
+            #expect(try await begin(claimedAfter: 62) == 1)
             #expect(try await claim(after: 62 + Idempotency.retention + 1) == .new)
         }
     }

@@ -143,7 +143,7 @@ import Testing
                 "a", of: key, digest: Array(repeating: 1, count: 32), at: Fixtures.now, expiry: .distantPast,
                 abandoned: .distantPast)
             try await idempotency.complete(
-                "a", of: key, status: 200, headers: "{}", body: Array(token.utf8),
+                "a", of: key, claimedAt: Fixtures.now, status: 200, headers: "{}", body: Array(token.utf8),
                 naming: IdempotencyStore.Named(
                     environment: .production, bundleId: app, appAccountTokens: [account], customerId: nil))
             try await body(connection, entries, database)
@@ -355,7 +355,7 @@ import Testing
                 "b", of: key, digest: Array(repeating: 1, count: 32), at: created, expiry: .distantPast,
                 abandoned: .distantPast)
             try await idempotency.complete(
-                "b", of: key, status: 200, headers: "{}", body: [],
+                "b", of: key, claimedAt: created, status: 200, headers: "{}", body: [],
                 naming: IdempotencyStore.Named(
                     environment: .production, bundleId: Self.app, appAccountTokens: [account], customerId: "user-1"))
             #expect(try await store.sweepInterrupted(before: created) == 1)
@@ -569,7 +569,7 @@ import Testing
                     "a", of: key, digest: Array(repeating: 1, count: 32), at: Fixtures.now, expiry: .distantPast,
                     abandoned: .distantPast)
                 try await idempotency.complete(
-                    "a", of: key, status: 200, headers: "{}", body: Array(Self.token.utf8),
+                    "a", of: key, claimedAt: Fixtures.now, status: 200, headers: "{}", body: Array(Self.token.utf8),
                     naming: IdempotencyStore.Named(
                         environment: environment, bundleId: bundleId, appAccountTokens: [account], customerId: "user-1")
                 )
