@@ -32,7 +32,7 @@ package struct UsageReportStore: Sendable {
                 Command(
                     Self.insert, key.environment.rawValue, key.transactionId, bundleIds, now, report.percentage,
                     report.deliveryStatus?.rawValue, report.isSampleProvided, name),
-                Command(Self.wake, key.environment.rawValue, key.transactionId, now),
+                Command(Self.wake, key.environment.rawValue, key.transactionId, now, bundleIds),
             ])
         }[1]
         guard let row = found.first else { return .unknown }
@@ -99,6 +99,7 @@ package struct UsageReportStore: Sendable {
         update refund_request
         set next_at = $3::timestamptz
         where environment = $1::text::store_environment and transaction_id = $2::text
+            and ($4::text[] is null or bundle_id = any ($4::text[]))
             and requested_at > coalesce(outcome_at, '-infinity') and next_at > $3::timestamptz
             and not exists (
                 select

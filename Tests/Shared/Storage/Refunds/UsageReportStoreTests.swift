@@ -35,6 +35,26 @@ import Testing
         }
     }
 
+    @Test func `A report makes the request of a transaction due, and none of another app`() async throws {
+        try await RefundFixture.use { fixture async throws in
+            func report(among bundleIds: [String], minute: Double) async throws -> UsageReportStore.Added {
+                try await UsageReportStore(fixture.connection).add(
+                    .init(percentage: 7), of: RefundFixture.key, among: bundleIds, by: "key",
+                    at: RefundFixture.at(minute))
+            }
+            func nextAt() async throws -> Date {
+                try await fixture.connection.execute(unsafeSQL: "select next_at from refund_request")[0]
+                    .value("next_at")
+            }
+            _ = try await fixture.connection.execute(
+                unsafeSQL: "update refund_request set next_at = $1::timestamptz", RefundFixture.at(60))
+            #expect(try await report(among: ["com.example.another"], minute: 11) == .unknown)
+            #expect(try await nextAt() == RefundFixture.at(60))
+            #expect(try await report(among: ["com.example.another", RefundFixture.app], minute: 12) == .stored)
+            #expect(try await nextAt() == RefundFixture.at(12))
+        }
+    }
+
     @Test(arguments: ErasureStore.Extent.allCases)
     func `A report after an erasure is not stored, until another account has the purchase`(extent: ErasureStore.Extent)
         async throws
