@@ -1,5 +1,6 @@
 import Bootstrap
 import Chassis
+import Operations
 import Postgres
 import Storage
 

@@ -13,7 +13,7 @@ struct APIService: Sendable {
     let router: Router
     let parser: RequestParser
     let keys: KeyTable
-    let limiter: RateLimiter
+    let limiter: RateLimiter<UUID>
     let budgets: KeyBudgets
     /// Where large bodies are parsed.
     let lane: WorkLane

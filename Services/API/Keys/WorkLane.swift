@@ -1,4 +1,5 @@
 import Foundation
+import Operations
 import Storage
 import Synchronization
 
@@ -63,7 +64,7 @@ final class WorkLane: Sendable {
     }
 
     private let jobs = Jobs()
-    private let budget: RateLimiter
+    private let budget: RateLimiter<UUID>
     private let instant: @Sendable () -> ContinuousClock.Instant
 
     /// - Parameters:

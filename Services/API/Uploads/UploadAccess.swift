@@ -3,10 +3,13 @@ import Bootstrap
 import Chassis
 import Contracts
 import Kafka
+import Operations
 import Pipeline
 import Postgres
 import ServerAPI
 import Signatures
+
+import struct Foundation.UUID
 
 /// What uploads are served with, from the configuration. Without the file of apps nothing can be proven: then everything else
 /// is answered, and uploads are answered 503.
@@ -20,8 +23,8 @@ struct UploadAccess: Sendable {
 
     init(_ context: ServiceContext<Configuration>, lane: WorkLane) throws {
         let settings = context.settings
-        let rejections = RateLimiter(quota: settings.rejectionLimit)
-        let questions = QuestionBudget(share: settings.apiLimitShare)
+        let rejections = RateLimiter<UUID>(quota: settings.rejectionLimit)
+        let questions = QuestionBudget<UUID>(share: settings.apiLimitShare)
         guard let apps = settings.apps else {
             context.logger.notice(
                 "STOREKEEPER_APPS_FILE is not set; uploads and offers are answered 503, all else runs")

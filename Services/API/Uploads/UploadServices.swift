@@ -1,5 +1,6 @@
 import AppStore
 import Contracts
+import Operations
 import ServerAPI
 import Storage
 import StrictJSON
@@ -24,9 +25,9 @@ struct UploadServices: Sendable {
     /// The age at which a signed copy is an old one, in seconds.
     var claimAge: Double = 72 * 3600
     /// Rejected parts of each key: the users of an app must not keep the prover busy.
-    let rejections: RateLimiter
+    let rejections: RateLimiter<UUID>
     /// Questions to Apple that each key causes.
-    let questions: QuestionBudget
+    let questions: QuestionBudget<UUID>
     /// Where parts are proven.
     var lane = WorkLane()
 

@@ -5,6 +5,7 @@ import Contracts
 import Foundation
 import Hummingbird
 import NIOCore
+import Operations
 import Postgres
 import Storage
 import StrictJSON

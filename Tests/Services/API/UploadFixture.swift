@@ -5,6 +5,7 @@ import Development
 import Foundation
 import Interpretation
 import Kafka
+import Operations
 import Pipeline
 import Postgres
 import Records

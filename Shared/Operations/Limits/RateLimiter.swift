@@ -1,15 +1,13 @@
 import Synchronization
 
-import struct Foundation.UUID
-
 /// How many requests a key may make: a bucket per key that fills evenly. Each instance counts for itself.
-final class RateLimiter: Sendable {
+package final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     /// What is left after a request.
-    struct Decision: Equatable {
-        var isAllowed: Bool
-        var remaining: Int
+    package struct Decision: Equatable {
+        package var isAllowed: Bool
+        package var remaining: Int
         /// Until the bucket is full again, or, where the request was rejected, until the next one is allowed.
-        var seconds: Int
+        package var seconds: Int
     }
 
     private struct Bucket {
@@ -18,30 +16,30 @@ final class RateLimiter: Sendable {
     }
 
     /// Requests in a window.
-    let quota: Int
+    package let quota: Int
     /// In seconds.
     private let window: Int
     /// `RateLimit-Policy`, as the draft of the IETF has it.
-    let policy: String
+    package let policy: String
 
-    private let buckets = Mutex<[UUID: Bucket]>([:])
+    private let buckets = Mutex<[Key: Bucket]>([:])
 
-    init(quota: Int, window: Int = 60) {
+    package init(quota: Int, window: Int = 60) {
         self.quota = quota
         self.window = window
         policy = "\"key\";q=\(quota);w=\(window)"
     }
 
     /// Takes an amount where at least one is left: what is missing is made up for before the next is allowed.
-    func take(_ key: UUID, _ amount: Double = 1, at now: ContinuousClock.Instant) -> Decision {
+    package func take(_ key: Key, _ amount: Double = 1, at now: ContinuousClock.Instant) -> Decision {
         decide(key, taking: amount, at: now)
     }
 
     /// Whether one would be allowed.
-    func look(_ key: UUID, at now: ContinuousClock.Instant) -> Decision { decide(key, taking: 0, at: now) }
+    package func look(_ key: Key, at now: ContinuousClock.Instant) -> Decision { decide(key, taking: 0, at: now) }
 
     /// Takes what something has cost, known only afterwards: a level below zero is made up for before the next is allowed.
-    func charge(_ key: UUID, _ amount: Double, at now: ContinuousClock.Instant) {
+    package func charge(_ key: Key, _ amount: Double, at now: ContinuousClock.Instant) {
         buckets.withLock { buckets in
             var bucket = filled(buckets[key], at: now)
             bucket.level -= amount
@@ -49,7 +47,7 @@ final class RateLimiter: Sendable {
         }
     }
 
-    private func decide(_ key: UUID, taking amount: Double, at now: ContinuousClock.Instant) -> Decision {
+    private func decide(_ key: Key, taking amount: Double, at now: ContinuousClock.Instant) -> Decision {
         buckets.withLock { buckets in
             var bucket = filled(buckets[key], at: now)
             let isAllowed = bucket.level >= 1
@@ -73,5 +71,5 @@ final class RateLimiter: Sendable {
     }
 
     /// `RateLimit`, as the draft of the IETF has it.
-    func header(_ decision: Decision) -> String { "\"key\";r=\(decision.remaining);t=\(decision.seconds)" }
+    package func header(_ decision: Decision) -> String { "\"key\";r=\(decision.remaining);t=\(decision.seconds)" }
 }
