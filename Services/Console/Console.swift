@@ -24,6 +24,8 @@ struct Console: Sendable {
     let trust: @Sendable () -> TrustStore
     /// Nil where there are no keys for Apple's API.
     let apple: APIClients?
+    /// Questions to Apple that a page may cause by itself, by the person's name.
+    let questions: QuestionBudget<String>
     let clock: ProcessClock
     let newId: @Sendable () -> UUID
     /// 256 random bits as text.

@@ -68,7 +68,7 @@ struct ConsoleServices: Sendable {
             origin: settings.origin,
             session: settings.session, provider: provider, status: status, insight: insight,
             trust: { watcher?.trusted.settings.trust ?? .apple },
-            apple: apple?.clients,
+            apple: apple?.clients, questions: QuestionBudget(share: settings.apiLimitShare),
             clock: context.clock, newId: { UUID() }, newSecret: Self.secret,
             sleep: { try await Task.sleep(for: $0) }, logger: context.logger)
         guard let userHeader = HTTPField.Name(settings.userHeader) else {

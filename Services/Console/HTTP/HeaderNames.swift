@@ -3,6 +3,11 @@ import Hummingbird
 /// Hummingbird exports the list of fields, not the field.
 typealias HTTPField = HTTPFields.Element
 
+extension HTTPFields {
+    /// Where the page that sent a request comes from, by the browser: `none` is the person; nil where the browser does not say.
+    var fetchSite: String? { self[values: .fetchSite].first }
+}
+
 extension HTTPField.Name {
     /// Where the page that sent a request comes from, by the browser.
     static let fetchSite = named("Sec-Fetch-Site")

@@ -67,7 +67,8 @@ struct Responder: Sendable {
         let asked = ConsoleRequest(
             path: "/" + segments.joined(separator: "/"), parameters: parameters, query: query, form: form,
             identity: identity, token: identity.map { console.tokens.token(of: $0, at: console.clock.now()) } ?? "",
-            attempt: Authenticator.cookie(ProviderSignIn.cookie, in: request.headers))
+            attempt: Authenticator.cookie(ProviderSignIn.cookie, in: request.headers),
+            isFromElsewhere: !["same-origin", "none", nil].contains(request.headers.fetchSite))
         do {
             return try await route.handler(asked)
         } catch {
@@ -116,7 +117,7 @@ struct Responder: Sendable {
         let rejected = Fault(
             403, "Nothing was done: the form did not come from this page.",
             "Go back, reload the page, and do it again.")
-        if let site = request.headers[values: .fetchSite].first {
+        if let site = request.headers.fetchSite {
             guard site == "same-origin" else { throw rejected }
         } else {
             guard request.headers[.origin] == console.origin.text else { throw rejected }

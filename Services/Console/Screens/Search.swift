@@ -27,6 +27,8 @@ struct SearchScreen: Sendable {
     }
 
     private static let limit = 50
+    /// A person waits for the page, however many apps Apple is asked about; as long as a client of the API does.
+    private static let patience = Duration.seconds(10)
 
     let console: Console
 
@@ -108,8 +110,36 @@ struct SearchScreen: Sendable {
         guard !clients.isEmpty else {
             return ([], "It may be an order number. Apple knows those; this console has no keys to ask.", command)
         }
+        guard request.role >= .support else {
+            return (
+                [],
+                "It may be an order number. To have Apple asked about it needs the role support; yours is "
+                    + "\(request.role.rawValue).", command
+            )
+        }
+        // A page of another site may lead a browser here over and over.
+        guard !request.isFromElsewhere else {
+            return (
+                [],
+                "It may be an order number. Apple was not asked, because a page of another site led here: search for it "
+                    + "once more, from this page.", command
+            )
+        }
+        let decision = console.questions.take(
+            request.name, in: .production, clients.count, for: .orderLookup, at: console.clock.instant())
+        guard decision.isAllowed else {
+            throw Fault(
+                429, "Apple was not asked about the order: you have asked Apple as much as one person may.",
+                "Wait \(decision.seconds) s, and search again.")
+        }
+        let end = console.clock.instant() + Self.patience
         var (hits, failure): ([Hit], String?) = ([], nil)
-        for client in clients {
+        for var client in clients {
+            client.deadline = console.clock.instant().duration(to: end)
+            guard client.deadline > .zero else {
+                failure = failure ?? "Apple did not answer within \(Self.patience); search again later."
+                break
+            }
             let answer: OrderLookup
             do {
                 answer = try await client.lookUpOrder(order)

@@ -28,9 +28,11 @@ struct AppleFixture: Sendable {
     /// - Parameters:
     ///   - bundleId: an app that has an In-App Purchase key, in Production.
     ///   - strangers: apps whose In-App Purchase keys Apple does not know.
+    ///   - observe: called after each request to Apple.
     ///   - body: is given clients that trust what the simulator signs.
     static func with(
         _ bundleId: String = ForgeryMaterial.bundleId, strangers: [String] = [],
+        observe: @escaping @Sendable (APIAttempt) -> Void = { _ in },
         _ body: @Sendable (AppleFixture, APIClients) async throws -> Void
     ) async throws {
         let material = try UploadFixture.corpus.get().material
@@ -56,7 +58,8 @@ struct AppleFixture: Sendable {
             let transport = APITransport()
             let clients = APIClients(
                 apps: apps, keys: keys, verifier: verifier, transport: transport,
-                clock: APIClock(now: { UploadFixture.now }, random: { 0 }), baseURL: appStore.url)
+                clock: APIClock(now: { UploadFixture.now }, random: { 0 }), baseURL: appStore.url,
+                observe: observe)
             let outcome: Result<Void, any Error>
             do {
                 outcome = .success(try await body(AppleFixture(app: app, appStore: appStore), clients))

@@ -41,6 +41,7 @@ struct RunningConsole: Sendable {
 
     static func with<Value>(
         proxies: Set<String> = [], provider: ProviderSettings? = nil, apple: APIClients? = nil,
+        questions: Int = 100_000, instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         bodyTimeout: Duration = .seconds(15), isolation: isolated (any Actor)? = #isolation,
         _ body: (RunningConsole) async throws -> Value
     ) async throws -> Value {
@@ -52,7 +53,7 @@ struct RunningConsole: Sendable {
             var own = configuration
             own.url += "?options=-crole%3Dstorekeeper_console"
             let logger = Logger.quiet
-            let clock = ProcessClock(now: { Self.now }, instant: { .now })
+            let clock = ProcessClock(now: { Self.now }, instant: instant)
             let pool = ConnectionPool((0..<2).map { _ in TestDatabase.connection(own) })
             let tokens = FormTokens(
                 database: pool, session: .seconds(3600), isRead: Health(instant: { .now }).readinessCheck("secret"),
@@ -67,7 +68,8 @@ struct RunningConsole: Sendable {
                     reader: StatusReader(database: own, kafka: kafka, sample: 10), interval: .seconds(3600),
                     clock: clock),
                 insight: InsightReports(database: pool, patience: .seconds(60), now: clock.now),
-                trust: { .apple }, apple: apple, clock: clock, newId: { UUID() },
+                trust: { .apple }, apple: apple, questions: QuestionBudget(quota: questions), clock: clock,
+                newId: { UUID() },
                 newSecret: {
                     var text: [UInt8] = []
                     text += Base64.encode((0..<32).map { _ in UInt8.random(in: 0...255) }[...], .url)
