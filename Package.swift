@@ -57,7 +57,7 @@ let libraries: [Target] = [
     library("Framework/HTTPLimits", [httpClient]),
     library(
         "Framework/Chassis",
-        ["HTTPLimits", logging, metrics, configuration, lifecycle, hummingbird, hummingbirdCore, httpClient]),
+        ["HTTPLimits", logging, metrics, configuration, lifecycle, hummingbird, hummingbirdCore, httpClient, nio]),
     library("Framework/Pipeline", ["Kafka", "Records", "Chassis", "Digests", lifecycle]),
     // Apple: what Apple says, verified.
     library("Apple/StrictJSON", []),

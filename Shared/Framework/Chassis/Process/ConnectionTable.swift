@@ -4,7 +4,7 @@ import Synchronization
 /// The open connections, so that those which only wait make room for those which ask.
 ///
 /// Connections of strangers, on which no valid key was sent yet, are closed first.
-final class ConnectionTable: Sendable {
+package final class ConnectionTable: Sendable {
     private struct Entry {
         let channel: any Channel
         /// Whether a request had a valid key.
@@ -16,13 +16,13 @@ final class ConnectionTable: Sendable {
     }
 
     /// Connections at a time; one more closes idle ones.
-    let limit: Int
+    package let limit: Int
     /// How long a connection may be idle before a valid key was sent on it, and after that.
-    let patience: (stranger: Duration, known: Duration)
+    package let patience: (stranger: Duration, known: Duration)
     private let instant: @Sendable () -> ContinuousClock.Instant
     private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
 
-    init(
+    package init(
         limit: Int, patience: (stranger: Duration, known: Duration),
         instant: @escaping @Sendable () -> ContinuousClock.Instant
     ) {
@@ -32,9 +32,9 @@ final class ConnectionTable: Sendable {
     }
 
     /// Some more than ``limit`` are accepted, so that there is room until others are closed.
-    var accepted: Int { limit + max(16, limit / 8) }
+    package var accepted: Int { limit + max(16, limit / 8) }
 
-    func opened(_ channel: any Channel) {
+    package func opened(_ channel: any Channel) {
         let now = instant()
         let victims = entries.withLock { entries in
             let full = entries.count >= limit
@@ -51,16 +51,16 @@ final class ConnectionTable: Sendable {
         return (strangers.isEmpty ? idle : strangers).sorted { $0.idleSince < $1.idleSince }.prefix(most).map(\.channel)
     }
 
-    func closed(_ channel: any Channel) { entries.withLock { $0[ObjectIdentifier(channel)] = nil } }
+    package func closed(_ channel: any Channel) { entries.withLock { $0[ObjectIdentifier(channel)] = nil } }
 
     /// A request has arrived.
-    func begins(_ channel: any Channel) { entries.withLock { $0[ObjectIdentifier(channel)]?.requests += 1 } }
+    package func begins(_ channel: any Channel) { entries.withLock { $0[ObjectIdentifier(channel)]?.requests += 1 } }
 
     /// It has a valid key.
-    func isKnown(_ channel: any Channel) { entries.withLock { $0[ObjectIdentifier(channel)]?.isKnown = true } }
+    package func isKnown(_ channel: any Channel) { entries.withLock { $0[ObjectIdentifier(channel)]?.isKnown = true } }
 
     /// It was answered.
-    func ends(_ channel: any Channel) {
+    package func ends(_ channel: any Channel) {
         let now = instant()
         entries.withLock { entries in
             entries[ObjectIdentifier(channel)]?.requests -= 1
@@ -69,7 +69,7 @@ final class ConnectionTable: Sendable {
     }
 
     /// Closes what has been idle for too long: headers that do not come, answers that are not read.
-    func sweep() {
+    package func sweep() {
         let now = instant()
         let victims = entries.withLock { entries in
             entries.values.filter { entry in
@@ -82,19 +82,19 @@ final class ConnectionTable: Sendable {
 }
 
 /// Tells the table of a connection.
-final class ConnectionObserver: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = Any
+package final class ConnectionObserver: ChannelInboundHandler, RemovableChannelHandler {
+    package typealias InboundIn = Any
 
     private let table: ConnectionTable
 
-    init(_ table: ConnectionTable) { self.table = table }
+    package init(_ table: ConnectionTable) { self.table = table }
 
-    func channelActive(context: ChannelHandlerContext) {
+    package func channelActive(context: ChannelHandlerContext) {
         table.opened(context.channel)
         context.fireChannelActive()
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         table.closed(context.channel)
         context.fireChannelInactive()
     }
