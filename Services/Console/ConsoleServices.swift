@@ -82,7 +82,11 @@ struct ConsoleServices: Sendable {
                 proxies: Set(settings.proxies ?? []), userHeader: userHeader, proxyRoles: settings.proxyRoles,
                 database: database))
         let server = ConsoleServer(
-            address: settings.address, responder: responder, logger: context.logger,
+            address: settings.address,
+            // A person who is signed in may read a long file slowly.
+            connections: ConnectionTable(
+                limit: 512, patience: (.seconds(15), .seconds(600)), instant: context.clock.instant),
+            responder: responder, logger: context.logger,
             onListening: { PortFile.write($0, to: settings.portFile, logger: context.logger) })
         all =
             (apple.map { [$0] } ?? []) + (watcher.map { [$0] } ?? []) + [

@@ -3,7 +3,6 @@ import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
 import NIOCore
-import ServiceLifecycle
 
 /// The HTTP server that app backends ask.
 struct APIServer: Service {
@@ -22,21 +21,14 @@ struct APIServer: Service {
         let listener = HTTPListener(
             address: address, variable: "STOREKEEPER_API_ADDRESS", purpose: "requests cannot be received on",
             announcement: "Answering requests", logger: logger, onListening: onListening)
-        async let sweeping: Void = cancelWhenGracefulShutdown { await sweep() }
+        async let sweeping: Void = connections.sweepAlways()
         try await listener.run(
             CallbackResponder<ConnectionContext> { request, context in
-                let (channel, connections) = (context.channel, connections)
+                let channel = context.channel
                 connections.begins(channel)
-                var answer = await service.answer(request) { connections.isKnown(channel) }
-                if case .stream(let write) = answer.body {
-                    answer.body = .stream { writer in
-                        defer { connections.ends(channel) }
-                        try await write(&writer)
-                    }
-                } else {
-                    connections.ends(channel)
-                }
-                return answer.body.response(status: answer.status, headers: answer.headers, to: request)
+                let answer = await service.answer(request) { connections.isKnown(channel) }
+                let body = connections.ends(channel, with: answer.body)
+                return body.response(status: answer.status, headers: answer.headers, to: request)
             },
             connection: .init(
                 additionalChannelHandlers: [ConnectionObserver(connections)],
@@ -46,10 +38,6 @@ struct APIServer: Service {
                 try certificate.map { try .tls(plain, tlsConfiguration: $0.configuration) } ?? plain
             })
         await sweeping
-    }
-
-    private func sweep() async {
-        while (try? await Task.sleep(for: .seconds(1))) != nil { connections.sweep() }
     }
 }
 

@@ -5,6 +5,7 @@ import NIOCore
 /// The HTTP server that browsers talk to.
 struct ConsoleServer: Service {
     let address: ListenAddress
+    let connections: ConnectionTable
     let responder: Responder
     let logger: Logger
     /// Told the port when connections are accepted.
@@ -14,11 +15,15 @@ struct ConsoleServer: Service {
         let listener = HTTPListener(
             address: address, variable: "STOREKEEPER_CONSOLE_ADDRESS", purpose: "browsers cannot connect to",
             announcement: "Serving the console", logger: logger, onListening: onListening)
-        let responder = responder
+        let (responder, connections) = (responder, connections)
+        async let sweeping: Void = connections.sweepAlways()
         try await listener.run(
             CallbackResponder<PeerContext> { request, context in
-                let answer = await responder.answer(request, peer: context.peer)
-                var response = answer.body.response(status: answer.status, headers: answer.headers, to: request)
+                let channel = context.channel
+                connections.begins(channel)
+                let answer = await responder.answer(request, peer: context.peer) { connections.isKnown(channel) }
+                let body = connections.ends(channel, with: answer.body)
+                var response = body.response(status: answer.status, headers: answer.headers, to: request)
                 if answer.headers[.connection] == "close" {
                     let body = response.body
                     response.body = ResponseBody(contentLength: body.contentLength) { writer in
@@ -28,7 +33,10 @@ struct ConsoleServer: Service {
                 }
                 return response
             },
-            connection: .init(idleTimeout: .seconds(120)), maximumConnections: 512)
+            connection: .init(
+                additionalChannelHandlers: [ConnectionObserver(connections)], idleTimeout: .seconds(120)),
+            maximumConnections: connections.accepted)
+        await sweeping
     }
 }
 
@@ -36,7 +44,7 @@ struct ConsoleServer: Service {
 struct PeerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let peer: String?
-    private let channel: any Channel
+    let channel: any Channel
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)

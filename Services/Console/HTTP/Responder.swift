@@ -15,13 +15,16 @@ struct Responder: Sendable {
     /// Within which a form has to arrive.
     var bodyTimeout = Duration.seconds(15)
 
-    func answer(_ request: Request, peer: String?) async -> ConsoleResponse {
+    /// - Parameter onIdentity: called once the request was found to be of a person who is signed in.
+    func answer(
+        _ request: Request, peer: String?, onIdentity: @Sendable () -> Void = {}
+    ) async -> ConsoleResponse {
         let start = console.clock.instant()
         var name = "none"
         var isBodyPending = (request.headers[.contentLength] ?? "0") != "0" || request.headers[.transferEncoding] != nil
         var response: ConsoleResponse
         do {
-            response = try await respond(request, peer, &name, &isBodyPending)
+            response = try await respond(request, peer, &name, &isBodyPending, onIdentity)
         } catch {
             response = page(of: error, name)
         }
@@ -34,7 +37,8 @@ struct Responder: Sendable {
     }
 
     private func respond(
-        _ request: Request, _ peer: String?, _ name: inout String, _ isBodyPending: inout Bool
+        _ request: Request, _ peer: String?, _ name: inout String, _ isBodyPending: inout Bool,
+        _ onIdentity: @Sendable () -> Void
     ) async throws -> ConsoleResponse {
         let target = request.head.path ?? "/"
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -46,6 +50,7 @@ struct Responder: Sendable {
         let (route, parameters) = try match(method, segments)
         name = route.name
         let identity = try await authenticator.identity(request.headers, peer: peer, at: console.clock.now())
+        if identity != nil { onIdentity() }
         if let least = route.role {
             guard let identity else {
                 guard method == "POST" else { return .redirect(to: "/sign-in") }

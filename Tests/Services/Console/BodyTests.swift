@@ -27,6 +27,26 @@ import Testing
         }
     }
 
+    /// The head of a form without its last line.
+    private static let head =
+        "POST /sign-in HTTP/1.1\r\nHost: test\r\nSec-Fetch-Site: same-origin\r\nContent-Length: 40\r\n"
+        + "Content-Type: application/x-www-form-urlencoded\r\n"
+
+    @Test(arguments: ["", head, head + "\r\nl"])
+    func `Console answers while strangers hold more connections than there are`(sent: String) async throws {
+        try await RunningConsole.with(bodyTimeout: .seconds(3600), connections: 4) { console in
+            var slow: [RawClient] = []
+            for _ in 0..<40 {
+                let client = try RawClient(port: console.port)
+                await client.send(sent)
+                slow.append(client)
+            }
+            #expect(try await console.get("/sign-in").status == 200)
+            // The oldest of them made room.
+            await slow[0].waitForTheEnd()
+        }
+    }
+
     @Test func `Console keeps the connection of a form that it read`() async throws {
         try await RunningConsole.with { console in
             let client = try RawClient(port: console.port)

@@ -42,7 +42,7 @@ struct RunningConsole: Sendable {
     static func with<Value>(
         proxies: Set<String> = [], provider: ProviderSettings? = nil, apple: APIClients? = nil,
         questions: Int = 100_000, instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
-        bodyTimeout: Duration = .seconds(15), isolation: isolated (any Actor)? = #isolation,
+        bodyTimeout: Duration = .seconds(15), connections: Int = 512, isolation: isolated (any Actor)? = #isolation,
         _ body: (RunningConsole) async throws -> Value
     ) async throws -> Value {
         try await TestDatabase.use { configuration in
@@ -84,7 +84,10 @@ struct RunningConsole: Sendable {
                 bodyTimeout: bodyTimeout)
             let (ports, signal) = AsyncStream.makeStream(of: Int.self)
             let server = ConsoleServer(
-                address: ListenAddress(host: "127.0.0.1", port: 0), responder: responder, logger: logger,
+                address: ListenAddress(host: "127.0.0.1", port: 0),
+                connections: ConnectionTable(
+                    limit: connections, patience: (.seconds(60), .seconds(60)), instant: { .now }),
+                responder: responder, logger: logger,
                 onListening: { signal.yield($0) })
             var options = HTTPClient.Configuration()
             options.redirectConfiguration = .disallow

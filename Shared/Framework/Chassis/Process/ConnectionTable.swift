@@ -1,13 +1,15 @@
 import NIOCore
+import ServiceLifecycle
 import Synchronization
 
 /// The open connections, so that those which only wait make room for those which ask.
 ///
-/// Connections of strangers, on which no valid key was sent yet, are closed first.
+/// Connections of strangers, on which no valid key or session was sent yet, are closed first, also amid a request: its body may be meant
+/// never to end.
 package final class ConnectionTable: Sendable {
     private struct Entry {
         let channel: any Channel
-        /// Whether a request had a valid key.
+        /// Whether a request had a valid key or session.
         var isKnown = false
         /// Requests whose answer is not complete.
         var requests = 0
@@ -17,7 +19,7 @@ package final class ConnectionTable: Sendable {
 
     /// Connections at a time; one more closes idle ones.
     package let limit: Int
-    /// How long a connection may be idle before a valid key was sent on it, and after that.
+    /// How long a connection may be idle before a valid key or session was sent on it, and after that.
     package let patience: (stranger: Duration, known: Duration)
     private let instant: @Sendable () -> ContinuousClock.Instant
     private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
@@ -46,9 +48,9 @@ package final class ConnectionTable: Sendable {
     }
 
     private static func longestIdle(_ entries: [ObjectIdentifier: Entry], most: Int) -> [any Channel] {
-        let idle = entries.values.filter { $0.requests == 0 }
-        let strangers = idle.filter { !$0.isKnown }
-        return (strangers.isEmpty ? idle : strangers).sorted { $0.idleSince < $1.idleSince }.prefix(most).map(\.channel)
+        let strangers = entries.values.filter { !$0.isKnown }
+        let victims = strangers.isEmpty ? entries.values.filter { $0.requests == 0 } : strangers
+        return victims.sorted { $0.idleSince < $1.idleSince }.prefix(most).map(\.channel)
     }
 
     package func closed(_ channel: any Channel) { entries.withLock { $0[ObjectIdentifier(channel)] = nil } }
@@ -56,7 +58,7 @@ package final class ConnectionTable: Sendable {
     /// A request has arrived.
     package func begins(_ channel: any Channel) { entries.withLock { $0[ObjectIdentifier(channel)]?.requests += 1 } }
 
-    /// It has a valid key.
+    /// It has a valid key or session.
     package func isKnown(_ channel: any Channel) { entries.withLock { $0[ObjectIdentifier(channel)]?.isKnown = true } }
 
     /// It was answered.
@@ -65,6 +67,25 @@ package final class ConnectionTable: Sendable {
         entries.withLock { entries in
             entries[ObjectIdentifier(channel)]?.requests -= 1
             entries[ObjectIdentifier(channel)]?.idleSince = now
+        }
+    }
+
+    /// It was answered with a body: the answer is complete once a stream of it ends.
+    package func ends(_ channel: any Channel, with body: HTTPBody) -> HTTPBody {
+        guard case .stream(let write) = body else {
+            ends(channel)
+            return body
+        }
+        return .stream { writer in
+            defer { self.ends(channel) }
+            try await write(&writer)
+        }
+    }
+
+    /// Sweeps each second until the process stops.
+    package func sweepAlways() async {
+        await cancelWhenGracefulShutdown {
+            while (try? await Task.sleep(for: .seconds(1))) != nil { self.sweep() }
         }
     }
 
