@@ -326,9 +326,9 @@ let tests: [Target] = [
     tests(
         "SchedulerTests", "Services/Scheduler",
         [
-            "Development", "Scheduler", "SimulatedAppStore", "Chassis", "Pipeline", "Kafka", "Contracts", "Records",
-            "AppStore", "ServerAPI", "Signatures", "Storage", "Postgres", "Refunds", "StrictJSON", "Subscriptions",
-            "TestSupport", "Interpretation", logging, metrics, lifecycle, hummingbird, httpClient,
+            "Development", "Scheduler", "SimulatedAppStore", "Bootstrap", "Chassis", "Pipeline", "Kafka", "Contracts",
+            "Records", "AppStore", "ServerAPI", "Signatures", "Storage", "Postgres", "Refunds", "StrictJSON",
+            "Subscriptions", "TestSupport", "Interpretation", logging, metrics, lifecycle, hummingbird, httpClient,
         ]),
     tests(
         "APITests", "Services/API",

@@ -7,6 +7,7 @@ import Postgres
 import ServerAPI
 import Storage
 
+import struct Foundation.Date
 import struct Foundation.UUID
 
 /// Builds the scheduler's services.
@@ -65,6 +66,9 @@ struct SchedulerServices {
         return PostgresConnection(configuration, logger: context.logger)
     }
 
+    /// The clock by which Apple's history is planned and fetched.
+    private var appleNow: @Sendable () -> Date { { [context, apple] in context.clock.now(notAheadOf: apple.time) } }
+
     private func fetching() -> FetchService {
         let connection = connect()
         let fetch = WindowFetch(
@@ -72,7 +76,8 @@ struct SchedulerServices {
             client: { [apps] in apps.clients[$0] },
             producer: producerService.producer, partitioner: context.settings.partitioner,
             leaseSeconds: context.settings.windowLease.components.seconds,
-            clocks: ClockCheck(connection: connection, now: context.clock.unmoved), now: context.clock.now,
+            sweepDelay: context.settings.sweepPlan.delay,
+            clocks: ClockCheck(connection: connection, now: context.clock.unmoved), now: appleNow,
             newId: newId, logger: context.logger)
         return FetchService(
             fetch: fetch, apps: { [apps] in apps.all }, width: context.settings.fetches, holder: newId(),
@@ -116,13 +121,12 @@ struct SchedulerServices {
             now: context.clock.now, logger: context.logger)
         let interval = min(.seconds(15), settings.failuresInterval)
         var jobs = [
-            job("plan", every: interval) { [apps, context, newId] in
+            job("plan", every: interval) { [apps, context, newId, appleNow] in
                 apps.warnOfMissingKeys()
                 try await CoveragePlanner(
                     coverage: CoverageStore(connection), windows: windows, heartbeats: HeartbeatStore(connection),
                     apps: apps.all, failures: settings.failuresPlan, sweep: settings.sweepPlan,
-                    reach: settings.coverageReach.inSeconds, now: context.clock.now, newId: newId,
-                    logger: context.logger
+                    reach: settings.coverageReach.inSeconds, now: appleNow, newId: newId, logger: context.logger
                 ).turn()
             },
             job("report", every: interval, byEach: true) { [apps, context] in

@@ -22,7 +22,10 @@ struct WindowFetch: Sendable {
     let partitioner: WindowPartitioner
     /// Longer than a call to Apple including its waiting, and the write to Kafka.
     let leaseSeconds: Int64
+    /// Seconds from the end of a day until Apple has recorded its last attempts.
+    let sweepDelay: TimeInterval
     let clocks: ClockCheck
+    /// Not ahead of Apple's clock once Apple has answered.
     let now: @Sendable () -> Date
     let newId: @Sendable () -> UUID
     let logger: Logger
@@ -76,6 +79,9 @@ struct WindowFetch: Sendable {
             guard let page else {
                 try await claims.release(claim)
                 return .released
+            }
+            if let early = RetryDecision(afterEarlyAnswerFor: claim, sweepDelay: sweepDelay, now: now()) {
+                return try await stop(claim, early)
             }
             guard try await keep(page, of: &claim) else { return .fenced }
             guard page.hasMore else { return .fetched }

@@ -1,3 +1,5 @@
+import Bootstrap
+import Chassis
 import Contracts
 import Development
 import Foundation
@@ -30,6 +32,8 @@ final class SchedulerFixture: Sendable {
     private let keys: [SimulatedKey]
     private let transport = APITransport()
     private let sent = Mutex<[String]>([])
+    /// Apple's clock, as its answers tell it.
+    let appleTime = AppleTime(elapsed: { [start = ContinuousClock.now] in start.duration(to: .now) })
 
     var broker: DevelopmentBroker { harness.broker }
     var producer: Producer { harness.producer }
@@ -117,7 +121,10 @@ final class SchedulerFixture: Sendable {
             environment: .production, credentials: APICredentials(keys: keys.map(\.key)),
             verifier: SignedDataVerifier(trust: .apple, apps: registry), transport: transport,
             clock: APIClock(now: { Self.now }, random: { 0 }),
-            baseURL: url ?? "\(appStore.url)/production")
+            baseURL: url ?? "\(appStore.url)/production"
+        ) { [appleTime] attempt in
+            if let date = attempt.serverDate { appleTime.answered(date, after: attempt.duration) }
+        }
         client.deadline = deadline
         return client
     }
@@ -162,6 +169,12 @@ final class SchedulerFixture: Sendable {
         }
     }
 
+    /// The clock of a scheduler on a machine whose calendar, and the database's, is ahead.
+    func appleNow(ahead seconds: TimeInterval) -> @Sendable () -> Date {
+        let clock = ProcessClock(now: { Date().addingTimeInterval(seconds) }, instant: { .now })
+        return { [appleTime] in clock.now(notAheadOf: appleTime) }
+    }
+
     func fetch(
         slice: TimeInterval = 86_400, deadline: Duration = .hangLimit, over connection: PostgresConnection? = nil,
         asking url: String? = nil, now: @escaping @Sendable () -> Date = { SchedulerFixture.now }
@@ -172,7 +185,8 @@ final class SchedulerFixture: Sendable {
             claims: WindowClaimStore(connection), coverage: CoverageStore(connection),
             client: { $0 == Self.app ? client : nil }, producer: producer,
             partitioner: WindowPartitioner(length: slice, longOutage: 1e9), leaseSeconds: 60,
-            clocks: ClockCheck(connection: connection, now: now), now: now, newId: { UUID() }, logger: Self.logger)
+            sweepDelay: 3600, clocks: ClockCheck(connection: connection, now: now), now: now, newId: { UUID() },
+            logger: Self.logger)
     }
 
     /// Opens a window over the last so many seconds.
