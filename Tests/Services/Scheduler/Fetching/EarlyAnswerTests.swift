@@ -35,4 +35,47 @@ import Testing
             #expect(try await coverage.days(from: day.startOfDay, to: end).map(\.completedAt) == [end])
         }
     }
+
+    @Test func `Check of failures up to a time ahead of Apple's clock is planned again from where it began`()
+        async throws
+    {
+        try await SchedulerFixture.open { fixture in
+            let app = SchedulerFixture.app
+            let ahead = fixture.appleNow(ahead: 3600)
+            let coverage = CoverageStore(fixture.connection)
+            func row() async throws -> Coverage {
+                try #require(try await coverage.coverage().first { $0.kind == .failures })
+            }
+            let begin = SchedulerFixture.now.addingTimeInterval(-600)
+            try await coverage.begin(app.environment, app.bundleId, at: begin, sweepingFrom: begin)
+            let plan = FailuresPlan(interval: 300, overlap: 900)
+            let scope = try #require(plan.due(try await row(), asked: [], now: ahead()))
+            let request = RecoveryWindow.Request(id: UUID(), scope: scope, reason: .failures)
+            #expect(try await coverage.plan([request], moving: .init(try await row(), to: scope.to), at: ahead()))
+            #expect(try await row().plannedUntil > SchedulerFixture.now)
+            #expect(try await fixture.fetchAll(fixture.fetch(now: ahead)) == [.failed])
+            #expect(try await fixture.window(request.id)?.lastError?.contains("Apple's clock") == true)
+            // Apple has answered: the next check ends when Apple's clock says that it is opened.
+            let next = try #require(plan.due(try await row(), asked: [], now: ahead()))
+            #expect(next.from <= begin)
+            #expect(next.to < SchedulerFixture.now.addingTimeInterval(1800))
+        }
+    }
+
+    @Test func `RetryDecision tolerates as much as the clocks of two machines differ`() {
+        func decision(_ seconds: TimeInterval, _ reason: RecoveryWindow.Reason) -> RetryDecision? {
+            var claim = RetryDecisionTests.claim()
+            claim.reason = reason
+            return RetryDecision(
+                afterEarlyAnswerFor: claim, sweepDelay: 60, now: claim.scope.to.addingTimeInterval(seconds))
+        }
+        #expect(decision(-300, .failures) == nil && decision(-301, .failures) != nil)
+        #expect(decision(60, .sweep) == nil && decision(59.5, .sweep) != nil)
+        guard case .later(let seconds, _) = decision(-86_400, .sweep) else {
+            Issue.record("a day that is not over is not put off")
+            return
+        }
+        #expect(seconds == 3600)
+        #expect([.outage, .canary, .manual].allSatisfy { decision(-86_400, $0) == nil })
+    }
 }
