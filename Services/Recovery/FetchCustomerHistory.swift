@@ -17,6 +17,7 @@ struct FetchCustomerHistory: Stage {
     let items: RecoveryItemStore
     let answers: RecoveryAnswerStore
     let knownState: KnownState
+    /// Not ahead of Apple's clock: a status is dated by it, and would be newer than what Apple signs after it.
     let now: @Sendable () -> Date
     /// For each query: longer than Apple takes, short enough for the records behind it.
     var deadline: Duration = .seconds(10)

@@ -89,7 +89,8 @@ struct RecoveryServices {
         let asking = connection.services(
             running: FetchCustomerHistory(
                 clients: api?.clients, items: RecoveryItemStore(database), answers: answers,
-                knownState: KnownState(database), now: context.clock.now),
+                knownState: KnownState(database),
+                now: { [clock = context.clock, time = api?.time] in clock.now(notAheadOf: time) }),
             settlement: StoreCustomerHistory(
                 answers: answers, connection: connection, tracing: tracing, now: context.clock.now))
         return [again] + asking

@@ -33,7 +33,7 @@ struct Backfill: Subcommand {
     func run(in context: CommandContext) async throws {
         let list = try CustomerList(FilePieces(path: customers.file).text())
         let kafka = dryRun ? nil : try customers.kafka.configuration(in: context)
-        let summary = try await customers.apple.withClient(in: context) { client in
+        let summary = try await customers.apple.withClientAndClock(in: context) { client, context in
             let journal = try BackfillJournal(
                 at: customers.progressFile, of: "\(client.app.bundleId) \(client.environment.rawValue)")
             let (ids, strangers) = list.parted(for: client.app.bundleId, in: client.environment)

@@ -62,7 +62,7 @@ struct Import: Subcommand {
     func run(in context: CommandContext) async throws {
         let connection = try customers.database.connection(for: "import", in: context)
         let kafka = dryRun ? nil : try customers.kafka.configuration(in: context)
-        let summary = try await customers.apple.withClient(in: context) { client in
+        let summary = try await customers.apple.withClientAndClock(in: context) { client, context in
             guard let environment = StoreEnvironment(rawValue: client.environment.rawValue) else {
                 throw ValidationError("--environment \(client.environment.rawValue) is not known to this build")
             }

@@ -5,8 +5,19 @@ import Commands
 import Contracts
 import ServerAPI
 
+import struct Foundation.Date
+
 extension AppStoreServerAPI {
     var storeEnvironment: StoreEnvironment { StoreEnvironment(rawValue: environment.rawValue) ?? .production }
+}
+
+extension CommandContext {
+    /// The same context with a clock that is set back to Apple's where it is known to be ahead of it.
+    func notAhead(of apple: AppleTime) -> CommandContext {
+        var context = self
+        context.now = { [now, unmoved] in now().addingTimeInterval(min(0, apple.difference(from: unmoved()) ?? 0)) }
+        return context
+    }
 }
 
 /// Apple's API: the services' variables, overridden by options.
@@ -35,12 +46,27 @@ struct AppleOptions: ParsableArguments {
     func withClient<Result>(
         in context: CommandContext, _ body: (AppStoreServerAPI) async throws -> Result
     ) async throws -> Result {
-        try await withClients(in: context) { clients in try await body(try chosen(of: clients)) }
+        try await withAPI(in: context) { api in try await body(try chosen(of: api.clients)) }
+    }
+
+    /// Runs `body` with the client of the selected app and environment, and a context whose clock is not ahead of Apple's.
+    func withClientAndClock<Result>(
+        in context: CommandContext, _ body: (AppStoreServerAPI, CommandContext) async throws -> Result
+    ) async throws -> Result {
+        try await withAPI(in: context) { api in
+            try await body(try chosen(of: api.clients), context.notAhead(of: api.time))
+        }
     }
 
     /// Runs `body` with the clients of all apps that have keys.
     func withClients<Result>(
         in context: CommandContext, _ body: (APIClients) async throws -> Result
+    ) async throws -> Result {
+        try await withAPI(in: context) { api in try await body(api.clients) }
+    }
+
+    private func withAPI<Result>(
+        in context: CommandContext, _ body: (AppleAPI) async throws -> Result
     ) async throws -> Result {
         let settings = try settings(in: context)
         let clock = APIClock(now: context.now, random: { .random(in: 0..<1) })
@@ -51,7 +77,7 @@ struct AppleOptions: ParsableArguments {
             developmentMode: settings.developmentMode, clock: clock,
             limits: { APIRateLimits(environment: $1, scale: settings.limitShare, clock: clock) })
         let result: Swift.Result<Result, any Error>
-        do { result = .success(try await body(api.clients)) } catch { result = .failure(error) }
+        do { result = .success(try await body(api)) } catch { result = .failure(error) }
         try? await api.close()
         return try result.get()
     }

@@ -11,7 +11,9 @@ public struct AnsweredStatus: Sendable, Hashable {
     /// When it applied: when the request was made, or later if Apple signed a part of its answer later. Millisecond precision.
     public var date: Date
 
-    /// - Parameter signedDates: of the signed objects in the answer.
+    /// - Parameters:
+    ///   - askedAt: by a clock that is not ahead of Apple's.
+    ///   - signedDates: of the signed objects in the answer, which Apple may have signed before.
     public init(status: Int64, askedAt: Date, signedDates: [Date?] = []) {
         self.status = status
         date = Date(milliseconds: signedDates.compactMap(\.self).reduce(askedAt, max).milliseconds)

@@ -1,3 +1,5 @@
+import Bootstrap
+import Chassis
 import Contracts
 import Foundation
 import Kafka
@@ -102,6 +104,33 @@ import Testing
             #expect(subscription.state(at: try #require(last).addingTimeInterval(60)) == state)
             let again = try await fixture.history(of: purchase)
             #expect(again.signedObjects == [])
+        }
+    }
+
+    @Test func `Reversal of a refund ends a status that was answered to a clock that is ahead`() async throws {
+        try await RecoveryFixture.open { fixture in
+            var subscriber = PurchaseFixture(
+                RecoveryFixture.apple, seed: 7, beginning: RecoveryFixture.now.addingTimeInterval(-86_400))
+            for event in [LifecycleEvent.subscribe, .refund] {
+                try fixture.happen(subscriber.next(event), sentAt: nil)
+            }
+            let purchase = subscriber.id
+            let clock = ProcessClock(now: { Date().addingTimeInterval(600) }, instant: { .now })
+            let refunded = try await fixture.history(of: purchase) { clock.now(notAheadOf: fixture.api.time) }
+            try await fixture.runPipeline(refunded.received(at: RecoveryFixture.now))
+            #expect(try await fixture.subscription(purchase)?.status == 5)
+
+            // While the clock is ahead.
+            var event = subscriber.next(.reverseRefund)
+            event.signedDate = Date().addingTimeInterval(60)
+            try fixture.happen(event, sentAt: RecoveryFixture.now.addingTimeInterval(-3600))
+            var reversed = try await fixture.history(of: purchase)
+            reversed.signedObjects = []
+            #expect(reversed.notifications.count == 1)
+            try await fixture.runPipeline(reversed.received(at: RecoveryFixture.now))
+            let subscription = try #require(try await fixture.subscription(purchase))
+            #expect(subscription.status == 1)
+            #expect(subscription.state(at: Date().addingTimeInterval(1200)) == .active)
         }
     }
 

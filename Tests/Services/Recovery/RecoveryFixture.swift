@@ -122,15 +122,19 @@ final class RecoveryFixture: Sendable {
 
     // MARK: Our side
 
-    var ask: FetchCustomerHistory {
+    var ask: FetchCustomerHistory { asking { Self.now } }
+
+    func asking(by now: @escaping @Sendable () -> Date) -> FetchCustomerHistory {
         let connection = history.connection
         return FetchCustomerHistory(
             clients: api.clients, items: RecoveryItemStore(connection), answers: RecoveryAnswerStore(connection),
-            knownState: KnownState(connection), now: { Self.now }, deadline: .hangLimit)
+            knownState: KnownState(connection), now: now, deadline: .hangLimit)
     }
 
-    func history(of purchase: String) async throws -> CustomerHistory {
-        let result = try await ask.process([Self.delivery(Self.request(purchase))])[0]
+    func history(
+        of purchase: String, by now: @escaping @Sendable () -> Date = { RecoveryFixture.now }
+    ) async throws -> CustomerHistory {
+        let result = try await asking(by: now).process([Self.delivery(Self.request(purchase))])[0]
         guard case .forward(.answered(let history)) = result else { throw Rejected(result: "\(result)") }
         return history
     }
