@@ -280,6 +280,6 @@ struct CoverageScreens: Sendable {
             recovered: Figures.grouped(window.counts.recovered), opened: Moment(window.createdAt, now: now),
             speed: window.closedAt == nil
                 ? "open for \(TimeSpan.age(seconds))" : "took \(TimeSpan.age(seconds))",
-            error: window.lastError)
+            error: window.lastError ?? window.cut)
     }
 }

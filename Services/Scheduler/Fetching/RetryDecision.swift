@@ -7,8 +7,8 @@ import func Foundation.pow
 
 /// What to do after Apple did not return a page.
 enum RetryDecision: Equatable {
-    /// Restart from a time without the token, after a pause in seconds.
-    case restart(from: Date, pause: Int64 = 0, because: String)
+    /// Restart from a time without the token, after a pause in seconds. Cut: what is before it stays unfetched.
+    case restart(from: Date, pause: Int64 = 0, isCut: Bool = false, because: String)
     /// Retry after a pause in seconds.
     case later(seconds: Int64, because: String)
     /// Retrying cannot help.
@@ -28,7 +28,8 @@ enum RetryDecision: Equatable {
             self = Self.restarted(claim, because: said)
         case .startDateTooFarInPast:
             let later = claim.start.addingTimeInterval(HistoryRetention.day)
-            self = later < claim.scope.to ? .restart(from: later, because: said) : .impossible(because: said)
+            self =
+                later < claim.scope.to ? .restart(from: later, isCut: true, because: said) : .impossible(because: said)
         default:
             // A token that led nowhere so often, to itself for one, would lead nowhere for ever.
             if case .unreadable = error, claim.pageToken != nil, claim.failures >= Self.patience {

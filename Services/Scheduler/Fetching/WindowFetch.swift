@@ -66,7 +66,8 @@ struct WindowFetch: Sendable {
             if claim.reason == .sweep { return try await giveUp(claim) }
             let advice = HistoryRetention.advice(claim.scope.environment)
             return try await stop(
-                claim, .restart(from: earliest, because: "earlier notifications are skipped: \(advice)"))
+                claim,
+                .restart(from: earliest, isCut: true, because: "earlier notifications are skipped: \(advice)"))
         }
         while true {
             let page: NotificationHistoryPage?
@@ -133,10 +134,10 @@ struct WindowFetch: Sendable {
             "environment": "\(claim.scope.environment.rawValue)",
         ]
         switch setback {
-        case .restart(let start, let pause, let reason):
+        case .restart(let start, let pause, let isCut, let reason):
             logger.notice(
                 "Window of Apple's history restarts from \(start) in \(pause) s: \(reason)", metadata: metadata)
-            try await claims.restart(claim, from: start, notBefore: pause, because: reason)
+            try await claims.restart(claim, from: start, notBefore: pause, isCut: isCut, because: reason)
             return .restarted
         case .later(let seconds, let reason):
             logger.warning("Window of Apple's history continues in \(seconds) s: \(reason)", metadata: metadata)

@@ -148,6 +148,7 @@ struct WindowRow: ListedRow {
     var openedAt: Date
     var fetchedAt: Date?
     var closedAt: Date?
+    var comparedFrom: Date?
     var lastError: String?
 
     init(_ window: RecoveryWindow) {
@@ -173,7 +174,8 @@ struct WindowRow: ListedRow {
         openedAt = window.createdAt
         fetchedAt = window.fetchedAt
         closedAt = window.closedAt
-        lastError = window.lastError
+        comparedFrom = window.comparedFrom
+        lastError = window.lastError ?? window.cut
     }
 
     /// Of what was asked for its own reason, whether only failures were.

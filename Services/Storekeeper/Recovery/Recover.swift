@@ -15,8 +15,8 @@ struct Recover: Subcommand {
             notifications through the pipeline, and the command follows until the windows close. Apple keeps 180 days of \
             history (Sandbox: 30). Beyond that, storekeeper backfill imports the purchases of listed customers.
 
-            Exit codes: 0 all is compared, nothing is missing; 1 failed, or notifications are missing; 130 interrupted: the \
-            services continue.
+            Exit codes: 0 all is compared, nothing is missing; 1 failed, notifications are missing, or Apple no longer \
+            listed the beginning; 130 interrupted: the services continue.
 
             Examples:
               storekeeper recover --from 2026-01-31 --to 2026-02-01 --dry-run
@@ -96,9 +96,14 @@ struct Recover: Subcommand {
         filter.ids = ids
         let windows = try await store.windows(filter)
         try output.list(windows.map(WindowRow.init), none: "", in: context)
-        if windows.contains(where: { $0.state == .failed || ($0.state == .closed && $0.counts.stillMissing > 0) }) {
-            throw Exit.failed.code
+        for window in windows {
+            guard let cut = window.cut else { continue }
+            context.warn("\(window.scope.bundleId) \(window.scope.environment.rawValue): \(cut)".escaped)
         }
+        let isComplete = windows.allSatisfy {
+            $0.state != .failed && $0.comparedFrom == nil && ($0.state != .closed || $0.counts.stillMissing <= 0)
+        }
+        guard isComplete else { throw Exit.failed.code }
     }
 }
 

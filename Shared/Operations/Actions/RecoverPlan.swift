@@ -71,15 +71,10 @@ package struct RecoverPlan: Sendable {
         return fitting.sorted { ($0.bundleId, $0.environment.rawValue) < ($1.bundleId, $1.environment.rawValue) }
     }
 
-    /// How far back Apple's notification history goes.
-    package static func memory(of environment: StoreEnvironment) -> TimeInterval {
-        86_400 * (environment == .production ? 180 : 30)
-    }
-
     /// - Parameter id: makes the id of a window.
     package func requests(for apps: [App], id: () -> UUID) throws -> [RecoveryWindow.Request] {
         try apps.map { app in
-            let first = max(from, now.addingTimeInterval(-Self.memory(of: app.environment)))
+            let first = max(from, app.environment.earliestHistory(at: now))
             guard first < to else {
                 throw OperationError(
                     "Apple's history of \(app.environment.rawValue) does not reach back to \(to.text); "
@@ -97,10 +92,19 @@ package struct RecoverPlan: Sendable {
     /// A warning where Apple's history begins later than the windows.
     package func warnings(for apps: [App]) -> [String] {
         apps.compactMap { app in
-            let first = now.addingTimeInterval(-Self.memory(of: app.environment))
+            let first = app.environment.earliestHistory(at: now)
             guard from < first else { return nil }
             return "\(app.bundleId) \(app.environment.rawValue): Apple's history begins at \(first.text); "
                 + "use storekeeper backfill for earlier purchases"
+        }
+    }
+}
+
+extension RecoveryWindow {
+    /// A sentence about the beginning that was not compared; nil where there is none.
+    package var cut: String? {
+        comparedFrom.map {
+            "compared from \($0.text) on: Apple no longer lists what is earlier; use storekeeper backfill for those purchases"
         }
     }
 }

@@ -105,7 +105,7 @@ extension CoverageStore {
                 sum(part.listed)::bigint as listed, sum(part.present)::bigint as present,
                 sum(part.missing)::bigint as missing, sum(part.recovered)::bigint as recovered,
                 sum(part.rejected)::bigint as rejected, sum(part.unreadable)::bigint as unreadable,
-                max(part.fetched_at) as fetched_at,
+                max(part.fetched_at) as fetched_at, max(part.compared_from) as compared_from,
                 min(part.last_error) filter (
                     where part.state = 'failed' and part.notification_type is not distinct from whole.notification_type
                 ) as failure
@@ -119,7 +119,8 @@ extension CoverageStore {
         set state = case when settled.failure is null then 'closed' else 'failed' end, last_error = settled.failure,
             closed_at = $1::timestamptz, fetched_at = settled.fetched_at, pages = settled.pages,
             fetched = settled.fetched, listed = settled.listed, present = settled.present, missing = settled.missing,
-            recovered = settled.recovered, rejected = settled.rejected, unreadable = settled.unreadable
+            recovered = settled.recovered, rejected = settled.rejected, unreadable = settled.unreadable,
+            compared_from = settled.compared_from
         from settled
         where whole.id = settled.id and whole.state = 'open'
         """)

@@ -30,6 +30,9 @@ public struct RecoveryWindow: Sendable, Hashable {
     public var attempts: Int
     /// The last error, for operators; nil after the next success.
     public var lastError: String?
+    /// Since when the window was compared, where Apple no longer listed what is before; nil where all of it was. Of a divided
+    /// window nil until it has closed.
+    public var comparedFrom: Date?
     /// When it was opened.
     public var createdAt: Date
     /// When its last page was published.

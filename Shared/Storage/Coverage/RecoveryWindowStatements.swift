@@ -25,7 +25,7 @@ extension RecoveryWindowStore {
         """
         select id, environment::text as environment, bundle_id, from_at, to_at, start_at, notification_type, subtype,
             only_failures, reason, priority, part_of, subwindows, state, pages, listed, present, missing, recovered, rejected, unreadable,
-            attempts, last_error, created_at, fetched_at, closed_at
+            attempts, last_error, compared_from, created_at, fetched_at, closed_at
         from recovery_window
         where ($1::uuid[] is null or id = any ($1::uuid[]))
             and ($2::text[] is null or state = any ($2::text[]))

@@ -170,7 +170,8 @@ public struct RecoveryWindowStore: Sendable {
                 recovered: try row.value("recovered"), rejected: try row.value("rejected"),
                 unreadable: try row.value("unreadable")),
             attempts: Int(try row.value("attempts", as: Int32.self)), lastError: try row.optional("last_error"),
-            createdAt: try row.value("created_at"), fetchedAt: try row.optional("fetched_at"),
+            comparedFrom: try row.optional("compared_from"), createdAt: try row.value("created_at"),
+            fetchedAt: try row.optional("fetched_at"),
             closedAt: try row.optional("closed_at"))
     }
 }

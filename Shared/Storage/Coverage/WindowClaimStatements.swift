@@ -71,7 +71,8 @@ extension WindowClaimStore {
         """
         update recovery_window
         set start_at = $3::timestamptz, page_token = null, restarts = restarts + 1, last_error = $4::text, holder = null,
-            held_until = null, not_before = statement_timestamp() + $5::bigint * interval '1 second'
+            held_until = null, not_before = statement_timestamp() + $5::bigint * interval '1 second',
+            compared_from = case when $6::boolean then $3::timestamptz else compared_from end
         where id = $1::uuid and holder = $2::uuid and state = 'open'
         """)
 

@@ -78,12 +78,15 @@ public struct WindowClaimStore: Sendable {
     }
 
     /// Restarts a window from another time, without a token.
-    /// - Parameter seconds: the pause before the next claim.
+    /// - Parameters:
+    ///   - seconds: the pause before the next claim.
+    ///   - isCut: whether what is before that time stays unfetched: kept as ``RecoveryWindow/comparedFrom``.
     public func restart(
-        _ claim: WindowClaim, from start: Date, notBefore seconds: Int64 = 0, because reason: String
+        _ claim: WindowClaim, from start: Date, notBefore seconds: Int64 = 0, isCut: Bool = false,
+        because reason: String
     ) async throws {
         _ = try await repeating {
-            try await connection.execute(Self.restart, claim.id, claim.holder, start, reason, seconds)
+            try await connection.execute(Self.restart, claim.id, claim.holder, start, reason, seconds, isCut)
         }
     }
 

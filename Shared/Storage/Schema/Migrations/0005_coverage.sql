@@ -23,6 +23,7 @@ create table recovery_window (
     from_at timestamptz not null,
     to_at timestamptz not null,
     start_at timestamptz not null, -- actual start of the request: later than from_at after a clip or a restart
+    compared_from timestamptz, -- Apple no longer listed what is before it; null where all of the window was compared
     created_at timestamptz not null,
     reached_at timestamptz, -- first attempt of the last notification of the last page
     held_until timestamptz, -- the lease, by the clock of the database

@@ -28,6 +28,18 @@ import Testing
         #expect(setback == .later(seconds: 60, because: "check the key"))
     }
 
+    @Test func `Window that Apple finds too long ago is cut by a day, and says so`() {
+        let tooLong = APIError.rejected(
+            APIRejection(
+                endpoint: .notificationHistory, status: 400, body: Array(#"{"errorCode":4000012}"#.utf8),
+                retryAfter: nil))
+        let claim = Self.claim()
+        let later = claim.start.addingTimeInterval(HistoryRetention.day)
+        #expect(
+            RetryDecision(tooLong, of: claim, now: Self.now)
+                == .restart(from: later, isCut: true, because: tooLong.description))
+    }
+
     @Test func `RetryDecision retries after a proxy's rejection and for an unknown app`() {
         let proxy = APIError.rejected(
             APIRejection(endpoint: .notificationHistory, status: 403, body: [], retryAfter: nil))
@@ -84,7 +96,9 @@ import Testing
                 endpoint: .notificationHistory, status: 400, body: Array(#"{"errorCode":4000017}"#.utf8),
                 retryAfter: nil))
         let claim = claim(restarts: restarts, reached: reached)
-        guard case .restart(let start, let pause, _) = RetryDecision(expired, of: claim, now: now) else { return nil }
+        guard case .restart(let start, let pause, _, _) = RetryDecision(expired, of: claim, now: now) else {
+            return nil
+        }
         return (start.timeIntervalSince(claim.start), pause)
     }
 

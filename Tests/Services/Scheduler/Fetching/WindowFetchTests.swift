@@ -261,6 +261,7 @@ import Testing
             let window = try #require(try await fixture.window(id))
             #expect(window.state == .fetched)
             #expect(window.start == StoreEnvironment.production.earliestHistory(at: SchedulerFixture.now))
+            #expect(window.comparedFrom == window.start)
         }
     }
 

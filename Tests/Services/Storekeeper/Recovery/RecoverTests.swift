@@ -1,6 +1,7 @@
 import Commands
 import Contracts
 import Foundation
+import Operations
 import Postgres
 import Storage
 import TestSupport
@@ -61,6 +62,34 @@ struct RecoverTests {
             let outcome = await followed
             #expect(outcome.code == 0, "\(outcome.errorOutput)")
             #expect(outcome.text.contains("closed"))
+        }
+    }
+
+    @Test func `recover fails where Apple no longer listed the beginning, and says from when it is compared`()
+        async throws
+    {
+        try await TestDatabase.use { database async throws in
+            let connection = TestDatabase.connection(database)
+            try await Self.know("app", .production, in: database)
+            async let followed = database.run(["recover", "--from", "3h", "--environment", "Production"])
+            let claims = WindowClaimStore(connection)
+            func next() async throws -> WindowClaim {
+                while true {
+                    let apps = [CoverageStore.App(.production, "app")]
+                    if let claim = try await claims.claim(for: UUID(), apps: apps, seconds: 60).first { return claim }
+                }
+            }
+            let first = try await next()
+            let start = Date(milliseconds: first.start.addingTimeInterval(3600).milliseconds)
+            try await claims.restart(first, from: start, isCut: true, because: "too long ago")
+            var claim = try await next()
+            let page = FetchedPage(messages: 0, items: 0, reachedAt: nil, nextToken: nil)
+            #expect(try await claims.advance(&claim, by: page, seconds: 60, at: Date()))
+            #expect(try await RecoveryWindowStore(connection).close([claim.id], at: Date()) == [claim.id])
+            let outcome = await followed
+            #expect(outcome.code == 1)
+            #expect(outcome.text.contains("closed"))
+            #expect(outcome.errorOutput.contains("app Production: compared from \(start.text) on"))
         }
     }
 

@@ -101,6 +101,33 @@ import Testing
         }
     }
 
+    @Test func `RecoveryWindowStore keeps from when a window was compared, also of a divided one`() async throws {
+        try await Fixtures.use { fixtures async throws in
+            try await fixtures.windows.open([Fixtures.request(0, 3600)], at: Fixtures.at(0))
+            let whole = try #require(try await fixtures.claim().first)
+            let first = Fixtures.request(0, 1800)
+            #expect(
+                try await fixtures.claims.divide(
+                    whole, into: [first, Fixtures.request(1800, 3600)], at: Fixtures.at(1)))
+            for part in try await fixtures.claim(limit: 10) where part.id == first.id {
+                try await fixtures.claims.restart(part, from: Fixtures.at(600), isCut: true, because: "too long ago")
+            }
+            try await fixtures.endLeases()
+            for part in try await fixtures.claim(limit: 10) {
+                try await fixtures.fetch(part)
+                try await fixtures.see(part.page, of: part.id)
+                #expect(try await fixtures.windows.close([part.id], at: Fixtures.at(5)) == [part.id])
+                let isFirst = part.id == first.id
+                let closed = try await fixtures.windows.window(part.id)
+                #expect(closed?.comparedFrom == (isFirst ? Fixtures.at(600) : nil))
+                #expect(closed?.lastError == nil)
+            }
+            let closed = try #require(try await fixtures.windows.window(whole.id))
+            #expect(closed.state == .closed)
+            #expect(closed.comparedFrom == Fixtures.at(600))
+        }
+    }
+
     @Test(arguments: [("DID_RENEW" as String?, RecoveryWindow.State.closed), (nil, .failed)])
     func `A failed subwindow fails the divided window, unless others list the same`(
         type: String?, outcome: RecoveryWindow.State

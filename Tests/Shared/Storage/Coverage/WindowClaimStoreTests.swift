@@ -126,6 +126,8 @@ import Testing
             #expect(again.start == Fixtures.at(10))
             #expect(again.restarts == 1)
             #expect(again.page > 0)
+            // What is before was fetched.
+            #expect(try await fixtures.windows.window(again.id)?.comparedFrom == nil)
             try await fixtures.claims.restart(again, from: Fixtures.at(10), notBefore: 3600, because: "and again")
             #expect(try await fixtures.claim().isEmpty)
         }
