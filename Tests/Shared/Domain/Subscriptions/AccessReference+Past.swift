@@ -84,7 +84,8 @@ extension AccessReference {
             let since = min(at, revoked ?? at)
             // No grace period is longer than 28 days: what is about a period that ended earlier is about no grace period now.
             // Of two renewal infos of one moment the one with the grace period counts.
-            return (isDenied ? signed <= since : signed < since) && since <= moment && since.timeIntervalSince(over) < 28 * 86_400
+            return (isDenied ? signed <= since : signed < since) && since <= moment
+                && since.timeIntervalSince(over) < 28 * 86_400
                 && (over <= since || revoked != nil || event.status == 5)
         }
         if !denials.isEmpty { return [nil] }

@@ -321,7 +321,9 @@ struct AccessReference {
         let due = due(in: events.filter { $0.renewal?.gracePeriodExpiresDate == grace }, before: grace)
         if status == nil, last != nil, !isPaid, due == nil || due == last?.expiresDate { return nil }
         // Charged since, though it is dated at the end of the period.
-        if let due, transactions.contains(where: { ($0.purchaseDate ?? .distantPast) == due && $0.revocationDate == nil }) {
+        if let due,
+            transactions.contains(where: { ($0.purchaseDate ?? .distantPast) == due && $0.revocationDate == nil })
+        {
             return nil
         }
         return renewal.productId ?? last?.productId

@@ -90,10 +90,13 @@ extension AccessScheduleTests {
                     "METADATA_UPDATE", 10.1, 1, bought("1", "gold", 0, 30), renewal("gold", 30, signed: 0)),
             ], access: [(9, "gold"), (10.2, "silver"), (39.9, "silver"), (40, nil)], isUnexplained: true),
         Case(
-            name: "S7 a running period of another product than Apple names does not explain a status without a date ahead",
+            name:
+                "S7 a running period of another product than Apple names does not explain a status without a date ahead",
             events: [
                 start,
-                event("CONSUMPTION_REQUEST", 10, 1, bought("0", "gold", -30, 0, signed: 10), renewal("silver", 9, signed: 10)),
+                event(
+                    "CONSUMPTION_REQUEST", 10, 1, bought("0", "gold", -30, 0, signed: 10),
+                    renewal("silver", 9, signed: 10)),
             ], access: [(9, "gold"), (29, "gold")], isUnexplained: true),
         Case(
             name: "S8 the refund of a renewal that has not begun may have been reversed",
@@ -146,7 +149,8 @@ extension AccessScheduleTests {
         Case(
             name: "S5 a renewal info of a later product says nothing about a status before it",
             events: [
-                renewed(29.5, "2", "gold", 30, 60), event("RENEWAL_INFO", 60.5, nil, nil, renewal("silver", 90, signed: 60.5)),
+                renewed(29.5, "2", "gold", 30, 60),
+                event("RENEWAL_INFO", 60.5, nil, nil, renewal("silver", 90, signed: 60.5)),
             ], access: [(29.6, "gold"), (59.9, "gold"), (60.6, "silver"), (90, nil)], isUnexplained: true),
         Case(
             name: "G4 the newest renewal info without it closes a grace period also before the end of the period",
