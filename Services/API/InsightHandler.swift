@@ -156,7 +156,7 @@ struct InsightHandler: Sendable {
         for (name, value) in row.values {
             switch value {
             case .count(let number), .amount(let number): json.member(name, number)
-            case .share(let share): json.member(name, raw: Array((share.map { "\($0)" } ?? "null").utf8))
+            case .share(let share): json.member(name, raw: (share?.description ?? "null").utf8)
             }
         }
     }

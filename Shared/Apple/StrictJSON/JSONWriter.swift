@@ -32,7 +32,7 @@ public struct JSONWriter: Sendable {
     /// An integer member; `null` where the value is nil.
     public mutating func member(_ key: String, _ value: Int64?) {
         writeKey(key)
-        writeText(value.map(String.init) ?? "null")
+        if let value { writeInteger(value) } else { writeText("null") }
     }
 
     /// An integer member; `null` where the value is nil.
@@ -62,7 +62,7 @@ public struct JSONWriter: Sendable {
     /// An integer element of an array.
     public mutating func element(_ value: Int64) {
         separate()
-        writeText(String(value))
+        writeInteger(value)
     }
 
     /// An element that is JSON already, spliced in byte for byte.
@@ -120,6 +120,19 @@ public struct JSONWriter: Sendable {
         separate()
         writeString(key)
         bytes.append(UInt8(ascii: ":"))
+    }
+
+    /// Without a string of its own: a report has hundreds of thousands of numbers.
+    private mutating func writeInteger(_ value: Int64) {
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        let first = bytes.count
+        var rest = value.magnitude
+        repeat {
+            bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
+            rest /= 10
+        } while rest > 0
+        bytes[first...].reverse()
+        needsComma = true
     }
 
     private mutating func writeText(_ text: String) {

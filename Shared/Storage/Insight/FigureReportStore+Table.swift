@@ -7,6 +7,8 @@ extension FigureReportStore {
         let query: FigureReport.Query
         private let asOf: Date?
         private let limit: Int
+        /// The dimensions that were asked for, and where a cell has each: a report has up to a hundred thousand rows.
+        private let asked: [(place: Int, dimension: Dimension)]
         let spans: [Span]
         private(set) var rows: [FigureReport.Row] = []
 
@@ -24,6 +26,8 @@ extension FigureReportStore {
             self.query = query
             self.asOf = asOf
             self.limit = limit
+            asked = Dimension.allCases.enumerated().filter { query.dimensions.contains($0.element) }
+                .map { (place: $0.offset, dimension: $0.element) }
             spans = query.spans.map { days in
                 var isComplete = asOf.map { days.upperBound <= $0 } ?? false
                 var day = days.lowerBound
@@ -63,11 +67,10 @@ extension FigureReportStore {
             _ span: Span, _ cell: Cell, _ values: [(name: String, value: FigureReport.Value)]
         ) throws {
             guard rows.count < limit else { throw FigureReport.TooLarge(limit: limit) }
-            let cells = zip(Dimension.allCases, cell).filter { query.dimensions.contains($0.0) }
             rows.append(
                 FigureReport.Row(
                     days: span.days, isComplete: span.isComplete,
-                    cells: cells.map { (dimension: $0.0, value: $0.1) }, values: values))
+                    cells: asked.map { (dimension: $0.dimension, value: cell[$0.place]) }, values: values))
         }
 
         /// What each cell earns before the first span, and what moves in each.
@@ -136,16 +139,19 @@ extension FigureReportStore {
         /// Of each cohort the share that reached a paid period, of those whose time for it has come.
         mutating func addRetention(_ sums: [Sum]) throws {
             guard let asOf else { return }
+            var lengths: [String: [TimeInterval]] = [:]
             for (place, cohorts) in grouped(sums).enumerated() {
                 try Task.checkCancellation()
                 for cell in Self.sorted(cohorts.keys) {
-                    guard let period = BillingPeriod(cell[Self.place(of: .period)]) else { continue }
+                    let name = cell[Self.place(of: .period)]
+                    guard let longest = lengths[name] ?? self.longest(of: name) else { continue }
+                    lengths[name] = longest
                     var steps = [Retention](repeating: Retention(), count: Self.steps)
                     for sum in cohorts[cell] ?? [] {
                         guard let start = sum.start else { continue }
                         let time = asOf.timeIntervalSince(start.addingTimeInterval(Self.day))
                         for step in steps.indices {
-                            guard period.longest(Int64(step), in: query.environment) <= time else { break }
+                            guard longest[step] <= time else { break }
                             steps[step].add(sum, Int64(step) + 1)
                         }
                     }
@@ -160,6 +166,13 @@ extension FigureReportStore {
                             ])
                     }
                 }
+            }
+        }
+
+        /// How long the periods before each column take at most, in seconds; nil where it is not known.
+        private func longest(of name: String) -> [TimeInterval]? {
+            BillingPeriod(name).map { period in
+                (0..<Int64(Self.steps)).map { period.longest($0, in: query.environment) }
             }
         }
 

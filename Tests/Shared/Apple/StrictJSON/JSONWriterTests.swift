@@ -26,6 +26,15 @@ import Testing
                 == #"{"s":"x","n":-5,"b":true,"z":null,"a":["e",7,{},{}],"o":{"r":[1, 2]},"last":1}"#)
     }
 
+    @Test func `Integers are written with all of their digits`() {
+        let numbers = [0, 9, 10, -1, 1_234_567_890, .max, .min] as [Int64]
+        var writer = JSONWriter()
+        writer.beginArray()
+        for number in numbers { writer.element(number) }
+        writer.endArray()
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == "[\(numbers.map(String.init).joined(separator: ","))]")
+    }
+
     @Test func `Every string survives writing and reading`() throws {
         var scalars = (1...0x2FF).compactMap(Unicode.Scalar.init)
         scalars += ["\u{20AC}", "\u{1F600}", "\u{2028}"]
