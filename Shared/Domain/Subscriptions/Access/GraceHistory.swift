@@ -139,7 +139,10 @@ extension GraceDenial {
         let isOfPeriod =
             event.eventType == .refunded || event.eventType == .familyAccessRevoked
             || (renewal?.renewalDate != nil && event.transaction?.additionalTransactionReason == nil)
-        let revoked = event.transaction.flatMap { isOfPeriod && $0.expiresDate == end ? $0.revokedAt : nil }
+        let revoked = event.transaction.flatMap { isOfPeriod && $0.expiresDate == end ? $0.revokedAt : nil }.flatMap {
+            // Named since, the grace period outlived it: other seats of the period were paid.
+            renewal?.gracePeriodExpiresDate != nil && $0 <= renewal?.signedDate ?? $0 ? nil : $0
+        }
         let denied = min(signed, revoked ?? signed)
         // A revocation denies it also before the end, where Apple had named it early.
         guard end <= denied || revoked != nil || event.status == 5,

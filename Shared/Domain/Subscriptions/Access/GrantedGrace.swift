@@ -65,10 +65,16 @@ extension AccessScheduleBuilder {
             productId: product)
     }
 
-    /// Whether a grace period is about the end of this period or of an unknown later one: Apple's status is 4, or this period is over
-    /// at the end that Apple names, or, in older payloads, the renewal info was signed in the second half of the period.
+    /// Whether a grace period is about the end of this period or of an unknown later one: Apple's status is 4, or the product is
+    /// another one, or this period is over at the end that Apple names, or, in older payloads, the renewal info was signed in the second
+    /// half of the period.
     private func isAbout(_ period: PaidPeriod, _ grace: GracePeriod) -> Bool {
         if statuses(of: grace).contains(where: { $0.status == 4 }) { return true }
+        if let product = grace.productId, product != period.facts.productId, grace.periodEndsAt != nil,
+            period.facts.signedDate < grace.signedDate
+        {
+            return true
+        }
         if let due = grace.periodEndsAt { return period.end.timeIntervalSince(due) < Self.shortestHole }
         return grace.signedDate.timeIntervalSince(period.start) > period.end.timeIntervalSince(grace.signedDate)
     }

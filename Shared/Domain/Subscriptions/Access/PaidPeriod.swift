@@ -57,7 +57,7 @@ package struct PaidPeriod {
                 // is unknown.
                 let opening = next.start.addingTimeInterval(-early)
                 if !next.isPurchase, opening <= next.facts.signedDate, next.facts.signedDate < next.start,
-                    !periods.contains(where: { $0.nominalEnd >= opening })
+                    !periods.contains(where: { $0.nominalEnd >= next.facts.signedDate })
                 {
                     next.start = next.facts.signedDate
                 }
@@ -123,7 +123,9 @@ package struct PaidPeriod {
     ) -> Bool {
         if facts.reason == "PURCHASE" { return true }
         if facts.isRenewal || periods.contains(where: { $0.nominalEnd == facts.beginning }) { return false }
-        guard let running = periods.last(where: { facts.beginning < $0.end }) else { return true }
+        guard let running = periods.last(where: { $0.start <= facts.beginning && facts.beginning < $0.end }) else {
+            return true
+        }
         return facts.beginning < running.end.addingTimeInterval(-early) || facts.productId != running.facts.productId
     }
 

@@ -28,6 +28,14 @@ enum StatusClaim {
                     period.isPurchase ? period.facts.beginning : period.facts.beginning.addingTimeInterval(-early)
                 if renewal.signedDate < charge { end = min(end, period.facts.beginning) }
             }
+            // Of a purchase and another event of one moment the purchase counts.
+            for period in paid
+            where period.isPurchase && period.facts.beginning == statusVersion.signedDate
+                && period.transaction.version != statusVersion && renewal.signedDate <= statusVersion.signedDate
+                && !period.nominallyEnds(at: end)
+            {
+                end = min(end, period.facts.beginning)
+            }
             self = .access(product: product ?? "", until: product != nil && statusVersion.signedDate < end ? end : nil)
         case 4: self = .grace
         case 2, 3, 5: self = .noAccess
@@ -96,10 +104,11 @@ extension AccessScheduleBuilder {
             + graces.filter { $0.grace.signedDate <= signed }.map(\.interval)
     }
 
-    /// Whether Apple has named another product than the period's since it signed its transaction.
+    /// Whether Apple has named another product than the period's since it signed its transaction, and before the period's end.
     private func isOfOtherProduct(_ period: PaidPeriod) -> Bool {
         guard let renewal = subscription.renewal, let product = renewal.productId else { return false }
         return period.facts.productId != product && period.facts.signedDate < renewal.signedDate
+            && renewal.signedDate < period.facts.expiresDate ?? .forever
     }
 
     /// S6: the time that a revocation took out of a claim: of transactions that were revoked after the status, and of one that ends at
@@ -115,8 +124,9 @@ extension AccessScheduleBuilder {
                     || revokedAt == statusVersion.signedDate && period.transaction.version != statusVersion
                         && period.facts.additionalTransactionReason == nil
             else { return nil }
-            return Interval(
+            let interval = Interval(
                 from: max(revokedAt, period.facts.beginning), to: period.facts.expiresDate ?? .forever)
+            return interval.from < interval.to ? interval : nil
         }
     }
 

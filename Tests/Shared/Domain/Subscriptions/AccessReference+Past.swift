@@ -80,7 +80,12 @@ extension AccessReference {
             let isOfPeriod =
                 event.renewal?.renewalDate != nil && event.transaction?.additionalTransactionReason == nil
                 || ["REFUND", "REVOKE"].contains(event.notificationType)
-            let revoked = event.transaction.flatMap { isOfPeriod && $0.expiresDate == over ? $0.revocationDate : nil }
+            let isOutlived = event.transaction?.revocationDate.map { date in
+                event.renewal.map { $0.gracePeriodExpiresDate != nil && date <= $0.signedDate } ?? false
+            }
+            let revoked = event.transaction.flatMap {
+                isOfPeriod && $0.expiresDate == over && isOutlived != true ? $0.revocationDate : nil
+            }
             let since = min(at, revoked ?? at)
             // No grace period is longer than 28 days: what is about a period that ended earlier is about no grace period now.
             // Of two renewal infos of one moment the one with the grace period counts.

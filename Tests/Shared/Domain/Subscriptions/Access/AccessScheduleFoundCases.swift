@@ -162,6 +162,47 @@ extension AccessScheduleTests {
                 event("RENEWAL_INFO", 29.6, nil, nil, renewal("gold", 30, signed: 29.6)),
             ], access: [(29.9, "gold"), (30, nil)]),
         Case(
+            name: "A4 an old payload of an upgrade to the product whose renewal was charged early and replaced",
+            events: [
+                event("SUBSCRIBED/INITIAL_BUY", 0, nil, bought("1", "gold", 0, 30, reason: nil)),
+                event("DID_RENEW", 29.1, nil, bought("2", "silver", 30, 37, signed: 29.1, reason: nil)),
+                event("DID_CHANGE_RENEWAL_PREF/UPGRADE", 29.2, nil, bought("3", "silver", 29.2, 36.2, reason: nil)),
+                event(
+                    "TRANSACTION", 29.3, nil,
+                    bought("2", "silver", 30, 37, signed: 29.3, reason: "RENEWAL", isUpgraded: true)),
+            ], access: [(29.15, "gold"), (29.25, "silver"), (36.1, "silver"), (36.3, nil)]),
+        Case(
+            name: "A9 a renewal signed before it begins, of a period whose extension is unknown",
+            events: [
+                event("SUBSCRIBED/INITIAL_BUY", 0, nil, bought("1", "gold", 0, 30)),
+                event("DID_RENEW", 30.5, nil, bought("2", "gold", 30.9, 60, signed: 30.5, reason: "RENEWAL")),
+            ], access: [(29.9, "gold"), (30.1, nil), (30.6, "gold"), (59, "gold"), (60, nil)]),
+        Case(
+            name: "S3 a transaction that was refunded after its end takes nothing out of the time of the status",
+            events: [
+                event("SUBSCRIBED/INITIAL_BUY", 0, 1, bought("1", "gold", 0, 30), renewal("gold", 30, signed: 0)),
+                event("TRANSACTION", 40, nil, bought("1", "gold", 0, 30, signed: 40, revoked: 35)),
+                event("RENEWAL_INFO", 50, nil, nil, renewal("silver", 60, signed: 50)),
+            ], access: [(10, "gold"), (31, "silver"), (59, "silver"), (60, nil)], isUnexplained: true),
+        Case(
+            name: "S4 of a purchase and another event of one moment the purchase counts",
+            events: [
+                event("SUBSCRIBED/INITIAL_BUY", 0, 1, bought("1", "gold", 0, 30), renewal("gold", 30, signed: 0)),
+                event(
+                    "DID_CHANGE_RENEWAL_PREF/UPGRADE", 5, 1, bought("2", "platinum", 5, 12),
+                    renewal("platinum", 12, signed: 5), number: 1),
+                event(
+                    "DID_CHANGE_RENEWAL_PREF/DOWNGRADE", 5, 1, bought("1", "gold", 0, 30, signed: 5),
+                    renewal("gold", 30, signed: 5), number: 2),
+            ], access: [(4, "gold"), (6, "platinum"), (11, "platinum"), (12, nil)]),
+        Case(
+            name: "G1 the grace period of an unknown upgrade that ends before what it replaced",
+            events: [
+                start,
+                event(
+                    "RENEWAL_INFO", 16.9, nil, nil, renewal("platinum", 17, signed: 16.9, grace: 33, retry: true)),
+            ], access: [(29, "gold"), (31, "platinum"), (32.9, "platinum"), (33, nil)]),
+        Case(
             name: "A3 the running period is extended after the refund of its renewal, which was charged early",
             events: [
                 start,
