@@ -29,12 +29,12 @@ enum StatusClaim {
                 if renewal.signedDate < charge { end = min(end, period.facts.beginning) }
             }
             // Of a purchase and another event of one moment the purchase counts.
-            for period in paid
-            where period.isPurchase && period.facts.beginning == statusVersion.signedDate
-                && period.transaction.version != statusVersion && renewal.signedDate <= statusVersion.signedDate
-                && !period.nominallyEnds(at: end)
+            let ofMoment = paid.filter { $0.isPurchase && $0.facts.beginning == statusVersion.signedDate }
+            if renewal.signedDate <= statusVersion.signedDate,
+                !ofMoment.contains(where: { $0.facts.transactionId == subscription.statusTransactionId }),
+                ofMoment.contains(where: { !$0.nominallyEnds(at: end) })
             {
-                end = min(end, period.facts.beginning)
+                end = min(end, statusVersion.signedDate)
             }
             self = .access(product: product ?? "", until: product != nil && statusVersion.signedDate < end ? end : nil)
         case 4: self = .grace
