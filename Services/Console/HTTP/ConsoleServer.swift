@@ -22,7 +22,8 @@ struct ConsoleServer: Service {
                 let channel = context.channel
                 connections.begins(channel)
                 let answer = await responder.answer(request, peer: context.peer) { connections.isKnown(channel) }
-                let body = connections.ends(channel, with: answer.body)
+                // No stream of the answer to HEAD is written, so none would end.
+                let body = connections.ends(channel, with: request.method == .head ? .bytes([]) : answer.body)
                 var response = body.response(status: answer.status, headers: answer.headers, to: request)
                 if answer.headers[.connection] == "close" {
                     let body = response.body
@@ -35,7 +36,8 @@ struct ConsoleServer: Service {
             },
             connection: .init(
                 additionalChannelHandlers: [ConnectionObserver(connections)], idleTimeout: .seconds(120)),
-            maximumConnections: connections.accepted)
+            // A proxy in front may add its own cookies and tokens.
+            longestHead: 64 << 10, maximumConnections: connections.accepted)
         await sweeping
     }
 }

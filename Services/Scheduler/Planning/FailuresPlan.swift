@@ -22,6 +22,8 @@ struct FailuresPlan {
     /// Rejected checks are repeated from the same time with exponential backoff.
     /// - Parameter asked: the latest checks, newest first.
     func due(_ coverage: Coverage, asked: [RecoveryWindowStore.Asked], now: Date) -> RecoveryWindow.Scope? {
+        // One that a clock opened that was ahead was rejected for that, and says nothing about when to ask.
+        let asked = asked.filter { $0.state == .open || $0.openedAt <= now }
         let isFollowed = followed.contains(coverage.bundleId)
         let interval = isFollowed ? followInterval : interval
         guard !asked.contains(where: { $0.state == .open }), now.timeIntervalSince(coverage.plannedUntil) >= interval,

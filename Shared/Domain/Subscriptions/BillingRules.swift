@@ -13,6 +13,9 @@ public enum BillingRules {
     /// The longest grace period that App Store Connect offers.
     static let longestGrace: TimeInterval = 28 * day
 
+    /// The parts of one answer of Apple, or of one notification, are signed within it.
+    static let oneAnswer: TimeInterval = 60
+
     /// One day.
     public static let day: TimeInterval = 86_400
 

@@ -152,9 +152,10 @@ extension AccessScheduleBuilder {
         let owner = paid.first { $0.start <= signed && signed < $0.end }
         let outdated = paid.filter { $0.start < end && signed < $0.end && isOfOtherProduct($0) }
         let isExplained = paid.contains {
-            // Signed with the renewal info, or after it; in an envelope that was sent again it is older.
+            // In an envelope that was sent again it may be older than the renewal info.
             isStatusTransaction($0.transaction) && !$0.facts.isUpgraded
-                && (subscription.renewalVersion == statusVersion || signed < renewal.signedDate)
+                && (signed < renewal.signedDate
+                    || renewal.signedDate.timeIntervalSince($0.facts.signedDate) < BillingRules.oneAnswer)
                 && owner.map(\.facts.expiresDate) == $0.facts.expiresDate
                 // Charged early, and even where a later purchase took its place.
                 || $0.facts.revocationDate == nil && max($0.start, $0.facts.beginning) > signed

@@ -3,11 +3,6 @@ import HummingbirdCore
 
 /// An HTTP server on one address, for the length of a process.
 public struct HTTPListener: Sendable {
-    /// Limits of the head of a request, which no budget of a service counts: every connection may hold one. The largest field
-    /// of our own, `Storekeeper-Read-After`, has 5.5 kB.
-    private static let heads = HTTP1Channel.Configuration.DecoderConfiguration(
-        maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 16 << 10, maxHeaderFieldCount: 100)
-
     private let address: ListenAddress
     private let variable: String
     private let purpose: String
@@ -35,19 +30,23 @@ public struct HTTPListener: Sendable {
     /// Serves until the process stops.
     /// - Parameters:
     ///   - connection: handlers and idle timeout of each connection.
+    ///   - longestHead: bytes of the head of a request, which no budget of a service counts: every connection may hold one. The
+    ///     largest field of our own, `Storekeeper-Read-After`, has 5.5 kB.
     ///   - backlog: maximum number of connections that wait to be accepted.
     ///   - maximumConnections: maximum number of open connections; nil is unlimited.
     ///   - securing: puts TLS before the server, where no proxy ends it.
     /// - Throws: `CannotListen`.
     public func run<Responder: HTTPResponder>(
-        _ responder: Responder, connection: HTTP1Channel.Configuration = .init(), backlog: Int = 256,
-        maximumConnections: Int? = nil, securing: (HTTPServerBuilder) throws -> HTTPServerBuilder = { $0 }
+        _ responder: Responder, connection: HTTP1Channel.Configuration = .init(), longestHead: Int = 16 << 10,
+        backlog: Int = 256, maximumConnections: Int? = nil,
+        securing: (HTTPServerBuilder) throws -> HTTPServerBuilder = { $0 }
     ) async throws where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
         // A line for each request is for debugging the server.
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .warning)
         var connection = connection
-        connection.httpDecoder = Self.heads
+        connection.httpDecoder = .init(
+            maxHeaderFieldSize: longestHead, maxHeaderListSize: longestHead, maxHeaderFieldCount: 100)
         let application = Application(
             responder: responder, server: try securing(.http1(configuration: connection)),
             configuration: ApplicationConfiguration(

@@ -41,6 +41,7 @@ import Testing
     {
         try await SchedulerFixture.open { fixture in
             let app = SchedulerFixture.app
+            let windows = RecoveryWindowStore(fixture.connection)
             let ahead = fixture.appleNow(ahead: 3600)
             let coverage = CoverageStore(fixture.connection)
             func row() async throws -> Coverage {
@@ -55,8 +56,10 @@ import Testing
             #expect(try await row().plannedUntil > SchedulerFixture.now)
             #expect(try await fixture.fetchAll(fixture.fetch(now: ahead)) == [.failed])
             #expect(try await fixture.window(request.id)?.lastError?.contains("Apple's clock") == true)
+            let asked = try await windows.failuresAsked(app.environment, app.bundleId, limit: 10)
+            #expect(asked.map(\.state) == [.failed])
             // Apple has answered: the next check ends when Apple's clock says that it is opened.
-            let next = try #require(plan.due(try await row(), asked: [], now: ahead()))
+            let next = try #require(plan.due(try await row(), asked: asked, now: ahead()))
             #expect(next.from <= begin)
             #expect(next.to < SchedulerFixture.now.addingTimeInterval(1800))
         }

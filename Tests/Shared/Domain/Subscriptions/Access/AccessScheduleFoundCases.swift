@@ -90,6 +90,13 @@ extension AccessScheduleTests {
                     "METADATA_UPDATE", 10.1, 1, bought("1", "gold", 0, 30), renewal("gold", 30, signed: 0)),
             ], access: [(9, "gold"), (10.2, "silver"), (39.9, "silver"), (40, nil)], isUnexplained: true),
         Case(
+            name: "S5 Apple's answer about the running period explains its status beside another product",
+            events: [
+                start,
+                event("TRANSACTION", 10.1, 1, bought("1", "gold", 0, 30, signed: 10)),
+                event("RENEWAL_INFO", 10.000_01, nil, nil, renewal("silver", 30, signed: 10.000_01)),
+            ], access: [(9, "gold"), (10.2, "gold"), (29, "gold"), (30, nil)]),
+        Case(
             name:
                 "S7 a running period of another product than Apple names does not explain a status without a date ahead",
             events: [
