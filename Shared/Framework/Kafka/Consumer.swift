@@ -24,7 +24,6 @@ public actor Consumer {
 
     private let thread = DedicatedThread(name: "kafka-consume")
     private let logger: Logger
-    private let onStatistics: (@Sendable (KafkaStatistics) -> Void)?
     private let settings: [String: String]
     private var topics: [String] = []
     private var handle: ConsumerHandle?
@@ -44,17 +43,14 @@ public actor Consumer {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// Does not connect.
-    /// - Parameter onStatistics: called on the consumer's thread every `statistics.interval.ms` (10 s if not set).
     /// - Throws: `KafkaConfigurationError`.
     public init(
-        _ configuration: KafkaConfiguration, group: String, offsetReset: OffsetReset = .earliest, logger: Logger,
-        onStatistics: (@Sendable (KafkaStatistics) -> Void)? = nil
+        _ configuration: KafkaConfiguration, group: String, offsetReset: OffsetReset = .earliest, logger: Logger
     ) throws {
         try configuration.validate()
         var settings = configuration.consumerSettings(group: group, offsetReset: offsetReset)
-        settings.emitStatistics(onStatistics != nil)
+        settings.emitStatistics(false)
         self.logger = logger
-        self.onStatistics = onStatistics
         self.settings = settings
         handle = try ConsumerHandle(settings: settings, logger: logger)
     }
@@ -224,13 +220,12 @@ public actor Consumer {
 
     /// The offset of the first record of each partition that was written at a moment or later, by the records' timestamps; nil where there is
     /// none. In the order asked.
-    public func offsets(
-        of partitions: [TopicPartition], since moment: Date, within patience: Duration = Consumer.patience
-    ) throws -> [Int64?] {
+    public func offsets(of partitions: [TopicPartition], since moment: Date) throws -> [Int64?] {
         guard !partitions.isEmpty else { return [] }
         // A negative time would be one of the protocol's special ones.
         let milliseconds = max(0, Int64((moment.timeIntervalSince1970 * 1000).rounded(.up)))
-        return try opened().client.offsets(milliseconds, of: partitions, timeout: patience).map { $0 < 0 ? nil : $0 }
+        let found = try opened().client.offsets(milliseconds, of: partitions, timeout: Self.patience)
+        return found.map { $0 < 0 ? nil : $0 }
     }
 
     /// The watermarks as of the last fetch, for lag without a request; nil before the first fetch.
@@ -278,9 +273,6 @@ public actor Consumer {
         switch occurrence {
         case .assigned(let partitions): return .turn(.assigned(partitions))
         case .revoked(let partitions): return .turn(.revoked(partitions))
-        case .statistics(let statistics):
-            onStatistics?(statistics)
-            return nil
         case .failure(let error):
             switch error.meaning {
             case .retry, .fenced:

@@ -13,7 +13,6 @@ final class ConsumerHandle {
         /// There is no further record yet; the offset is that of the next one.
         case end(TopicPartitionOffset)
         case failure(KafkaError)
-        case statistics(KafkaStatistics)
         case other
     }
 
@@ -24,9 +23,8 @@ final class ConsumerHandle {
     init(settings: [String: String], logger: Logger) throws {
         client = try ClientHandle(
             .consumer, settings: settings,
-            events: RD_KAFKA_EVENT_FETCH | RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS,
-            logger: logger)
-        // Otherwise errors and statistics would come on a second queue that had to be polled.
+            events: RD_KAFKA_EVENT_FETCH | RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_ERROR, logger: logger)
+        // Otherwise errors would come on a second queue that had to be polled.
         try KafkaError.check(
             client.withPointer { rd_kafka_poll_set_consumer($0) }, doing: "redirect the client's main queue")
         guard let queue = EventQueue(consumerOf: client) else {
@@ -74,11 +72,6 @@ final class ConsumerHandle {
                 KafkaError(
                     rd_kafka_event_error(event), doing: "read",
                     detail: rd_kafka_event_error_string(event).map(String.init(cString:))))
-        case RD_KAFKA_EVENT_STATS:
-            guard let text = rd_kafka_event_stats(event),
-                let statistics = KafkaStatistics(json: Array(String(cString: text).utf8))
-            else { return .other }
-            return .statistics(statistics)
         default:
             return .other
         }

@@ -13,7 +13,7 @@ final class EventQueue: @unchecked Sendable {
         pointer = client.withPointer { rd_kafka_queue_get_main($0) }
     }
 
-    /// The queue of a consumer's records, rebalances, errors and statistics.
+    /// The queue of a consumer's records, rebalances and errors.
     init?(consumerOf client: ClientHandle) {
         guard let pointer = client.withPointer({ rd_kafka_queue_get_consumer($0) }) else { return nil }
         self.client = client
