@@ -9,14 +9,13 @@ final class ServerCertificate: Service {
     private let files: [String]
     private let current: Mutex<TLSConfiguration>
     private let watched: WatchedFiles
-    private let clock: any Clock<Duration>
     private let logger: Logger
 
     /// - Parameters:
     ///   - certificate: file of the certificate and its intermediate ones, PEM.
     ///   - key: file of its private key, PEM.
     /// - Throws: `ConfigurationProblems`.
-    init(certificate: String, key: String, logger: Logger, clock: any Clock<Duration> = ContinuousClock()) throws {
+    init(certificate: String, key: String, logger: Logger) throws {
         files = [certificate, key]
         watched = WatchedFiles(files)
         do {
@@ -30,7 +29,6 @@ final class ServerCertificate: Service {
                         + "certificate and its key: \(error)")
             ])
         }
-        self.clock = clock
         self.logger = logger
     }
 
@@ -50,7 +48,7 @@ final class ServerCertificate: Service {
     func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
             while !Task.isCancelled {
-                try? await clock.sleep(for: .seconds(2))
+                try? await Task.sleep(for: .seconds(2))
                 reloadIfChanged()
             }
         }

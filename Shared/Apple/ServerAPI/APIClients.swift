@@ -24,7 +24,6 @@ public struct APIClients: Sendable {
     public init(
         apps: AppRegistry, keys: APIKeysFile, verifier: SignedDataVerifier, transport: APITransport, clock: APIClock,
         baseURL: String? = nil, limits: (@Sendable (AcceptedApp, AppStoreEnvironment) -> any APILimits)? = nil,
-        retry: APIRetryPolicy = APIRetryPolicy(),
         observe: @escaping @Sendable (APIAttempt) -> Void = { _ in }
     ) {
         let client:
@@ -35,7 +34,6 @@ public struct APIClients: Sendable {
                     transport: transport, clock: clock,
                     baseURL: baseURL.map { "\($0)\($0.hasSuffix("/") ? "" : "/")\(environment.rawValue.lowercased())" },
                     limits: limits?(app, environment) ?? APIRateLimits(environment: environment, clock: clock),
-                    retry: retry,
                     observe: observe)
             }
         self.client = client

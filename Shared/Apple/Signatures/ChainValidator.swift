@@ -3,18 +3,9 @@
 /// Costs two signature checks on P-384, about a millisecond: keep the result.
 public struct ChainValidator: Sendable {
     private let trust: TrustStore
-    private let intermediateExtension: String
-    private let leafExtension: String
 
-    /// By default the extensions by which Apple marks App Store certificates are required; no extended key usage is.
-    public init(
-        trust: TrustStore, intermediateExtension: String = AppleExtension.intermediate,
-        leafExtension: String = AppleExtension.leaf
-    ) {
-        self.trust = trust
-        self.intermediateExtension = intermediateExtension
-        self.leafExtension = leafExtension
-    }
+    /// The extensions by which Apple marks App Store certificates are required; no extended key usage is.
+    public init(trust: TrustStore) { self.trust = trust }
 
     /// Signatures, basic constraints, key usage, path length, marker extensions and the kind of the leaf's key, in this order.
     ///
@@ -56,10 +47,10 @@ public struct ChainValidator: Sendable {
         guard intermediate.keyUsage?.contains(.keyCertSign) == true else {
             return .failure(.keyUsage("the intermediate may not sign certificates"))
         }
-        guard intermediate.hasExtension(intermediateExtension) else {
-            return .failure(.missingExtension(intermediateExtension))
+        guard intermediate.hasExtension(AppleExtension.intermediate) else {
+            return .failure(.missingExtension(AppleExtension.intermediate))
         }
-        guard leaf.hasExtension(leafExtension) else { return .failure(.missingExtension(leafExtension)) }
+        guard leaf.hasExtension(AppleExtension.leaf) else { return .failure(.missingExtension(AppleExtension.leaf)) }
         return .success(root)
     }
 }

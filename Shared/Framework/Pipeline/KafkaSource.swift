@@ -58,12 +58,11 @@ public actor KafkaSource: Source {
     ///   - topic: the subscribed one, for the lag of the group while this member has no partition.
     ///   - checkInterval: how often the source checks whether the topic is the one that it has read, and an idle one whether
     ///     its stored position was changed.
-    ///   - patience: how long one question of a check may take.
     ///   - now: the clock that dates a restart at the beginning of a partition.
     public init(
         _ consumer: Consumer, reader: Consumer, for worker: String, startingAt starting: any StartingPositions,
         limit: Int = 500, wait: Duration = .seconds(1), of topic: String, checkInterval: Duration = .seconds(5),
-        patience: Duration = .seconds(5), now: @escaping @Sendable () -> Date, logger: Logger
+        now: @escaping @Sendable () -> Date, logger: Logger
     ) {
         self.consumer = consumer
         self.worker = worker
@@ -74,7 +73,7 @@ public actor KafkaSource: Source {
         self.checkInterval = checkInterval
         self.now = now
         self.reader = reader
-        check = PositionCheck(reader: reader, patience: patience)
+        check = PositionCheck(reader: reader)
         nextCheck = .now + checkInterval
         nextComparison = nextCheck
         self.logger = logger

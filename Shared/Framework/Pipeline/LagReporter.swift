@@ -15,23 +15,19 @@ public struct LagReporter: Service {
     private let worker: String
     private let progress: WorkerProgress
     private let now: @Sendable () -> Date
-    private let clock: any Clock<Duration>
 
     /// - Parameters:
     ///   - source: its lag is published.
     ///   - worker: its name in metrics.
     ///   - progress: gets the number of waiting records.
     ///   - now: for the age of a record.
-    ///   - clock: waits between reports.
     public init(
-        _ source: KafkaSource, worker: String, progress: WorkerProgress, now: @escaping @Sendable () -> Date,
-        clock: any Clock<Duration> = ContinuousClock()
+        _ source: KafkaSource, worker: String, progress: WorkerProgress, now: @escaping @Sendable () -> Date
     ) {
         self.source = source
         self.worker = worker
         self.progress = progress
         self.now = now
-        self.clock = clock
     }
 
     /// Until the process stops.
@@ -47,7 +43,7 @@ public struct LagReporter: Service {
                 if progress.silence > Self.patience, let complaint = progress.complaint {
                     throw WorkerHangs(complaint: complaint)
                 }
-                try? await clock.sleep(for: Self.interval)
+                try? await Task.sleep(for: Self.interval)
             }
         }
     }

@@ -18,7 +18,7 @@ struct PositionCheck: Sendable {
     /// Has not subscribed.
     let reader: Consumer
     /// For each request.
-    let patience: Duration
+    private static let patience = Duration.seconds(5)
 
     /// One finding for each position.
     ///
@@ -37,7 +37,7 @@ struct PositionCheck: Sendable {
         var findings: [TopicPartition: Finding] = [:]
         for position in positions { findings[position.topicPartition] = .unknown }
         do {
-            let ends = try await reader.watermarks(positions.map(\.topicPartition), within: patience)
+            let ends = try await reader.watermarks(positions.map(\.topicPartition), within: Self.patience)
             // Of each partition the first record of its evidence, then the second.
             var rounds: [[TopicPartition: PositionEvidence.Record]] = [[:], [:]]
             for (position, (low, high)) in zip(positions, ends) {
@@ -63,7 +63,7 @@ struct PositionCheck: Sendable {
         let found = try await reader.firstRecords(
             at: records.map { TopicPartitionOffset($0.key, offset: $0.value.offset) }.sorted {
                 $0.topicPartition < $1.topicPartition
-            }, within: patience)
+            }, within: Self.patience)
         for (partition, expected) in records {
             guard case .same(let low) = findings[partition] else { continue }
             guard let record = found[partition] else {

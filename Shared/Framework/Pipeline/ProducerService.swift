@@ -7,7 +7,6 @@ import Synchronization
 public struct ProducerService: Service {
     /// Usable until the service has stopped.
     public let producer: Producer
-    private let clock: any Clock<Duration>
     private let reach: BrokerReach
 
     /// `2 of 3 brokers reachable, not kafka-2:9092/2`; nil where all are. At most twenty seconds old.
@@ -18,14 +17,11 @@ public struct ProducerService: Service {
     ///   - service: its topics must exist before anything is sent.
     ///   - topics: of the deployment.
     ///   - messageTimeout: timeout of a record's confirmation.
-    ///   - clock: waits between checks of the producer's health.
     /// - Throws: `KafkaConfigurationError`.
     public init(
         _ configuration: KafkaConfiguration, for service: ServiceName, of topics: TopicPlan,
-        messageTimeout: Duration = .seconds(60),
-        clock: any Clock<Duration> = ContinuousClock(), logger: Logger
+        messageTimeout: Duration = .seconds(60), logger: Logger
     ) throws {
-        self.clock = clock
         let reach = BrokerReach(logger: logger)
         self.reach = reach
         for warning in configuration.warnings() { logger.warning("\(warning)") }
@@ -48,7 +44,7 @@ public struct ProducerService: Service {
             while !Task.isCancelled {
                 counter.increment(by: producer.fatalErrors - counted)
                 counted = producer.fatalErrors
-                try? await clock.sleep(for: .seconds(5))
+                try? await Task.sleep(for: .seconds(5))
             }
         }
         await producer.close(deadline: .seconds(10))
