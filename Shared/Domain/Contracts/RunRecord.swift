@@ -44,8 +44,7 @@ public struct RunRecord: Sendable {
         public init(
             uuid: String, notificationType: String, subtype: String?, environment: StoreEnvironment, bundleId: String,
             originalTransactionId: String?, transactionId: String?, signedDate: Int64, expectedRejection: String?,
-            facts: Facts?, productType: String? = nil, access: [AccessPeriod]? = nil,
-            payloadDigest: String? = nil
+            facts: Facts?, productType: String? = nil, access: [AccessPeriod]? = nil
         ) {
             self.uuid = uuid
             self.notificationType = notificationType
@@ -59,7 +58,6 @@ public struct RunRecord: Sendable {
             self.facts = facts
             self.productType = productType
             self.access = access
-            self.payloadDigest = payloadDigest
         }
     }
 

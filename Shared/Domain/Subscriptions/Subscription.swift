@@ -29,16 +29,14 @@ public struct Subscription: Sendable, Equatable {
     /// The grace periods that Apple granted, also those that are over.
     public var graces = GraceHistory()
 
-    /// - Parameter bundleIdVersion: nil stands for `version`.
     package init(
-        key: SubscriptionKey, bundleId: String, bundleIdVersion: EventVersion? = nil, version: EventVersion,
-        status: Int? = nil,
+        key: SubscriptionKey, bundleId: String, version: EventVersion, status: Int? = nil,
         statusVersion: EventVersion? = nil, statusTransactionId: String? = nil, transaction: TransactionFacts? = nil,
-        transactionVersion: EventVersion? = nil, renewal: RenewalFacts? = nil, renewalVersion: EventVersion? = nil
+        transactionVersion: EventVersion? = nil, renewal: RenewalFacts? = nil
     ) {
         self.key = key
         self.bundleId = bundleId
-        self.bundleIdVersion = bundleIdVersion ?? version
+        self.bundleIdVersion = version
         self.version = version
         self.status = status
         self.statusVersion = statusVersion
@@ -46,6 +44,5 @@ public struct Subscription: Sendable, Equatable {
         self.transaction = transaction
         self.transactionVersion = transactionVersion
         self.renewal = renewal
-        self.renewalVersion = renewalVersion
     }
 }

@@ -15,14 +15,13 @@ public struct PostgresError: Error, Sendable, Equatable {
 
     init(
         _ meaning: Meaning, sqlState: String? = nil, _ message: String, detail: String? = nil,
-        constraint: String? = nil, statement: String? = nil
+        constraint: String? = nil
     ) {
         self.meaning = meaning
         self.sqlState = sqlState
         self.message = message
         self.detail = Self.mayBeTold(sqlState) ? detail : nil
         self.constraint = constraint
-        self.statement = statement
     }
 
     /// Violated keys name their key and nothing else of the row; deadlocks name processes.

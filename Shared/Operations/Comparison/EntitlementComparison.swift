@@ -140,7 +140,7 @@ extension EntitlementComparison {
         guard !known.products.contains(where: { facts.names($0).contains(entitlement) }) else {
             return finding(known.holders.isEmpty ? .unexplained : .otherOwner, known.transactionNotification)
         }
-        let paid = known.transaction(of: record, at: moment)
+        let paid = known.transaction(of: record)
         if let paid, let cause = paid.revocation { return finding(cause, paid.notificationUUID) }
         // Both sides have the product, and it gives the entitlement there alone: the definitions differ.
         if let product = record.product, known.products.contains(product) {
@@ -206,7 +206,7 @@ extension EntitlementComparison {
             return finding(.gracePeriod, known?.statusNotification)
         }
         if known?.isNonRenewing == true { return finding(.nonRenewingDuration) }
-        let paid = known?.transaction(of: record, at: moment)
+        let paid = known?.transaction(of: record)
         if let paid, let cause = paid.revocation { return finding(cause, paid.notificationUUID) }
         if record.refundedAt != nil, let id = paid?.id, let reversal = known?.reversals[id] {
             return finding(.refundReversed, reversal)
@@ -265,7 +265,7 @@ extension ComparedPurchase {
     }
 
     /// The transaction that a record is about: of its product, with its end where one has it, else the newest.
-    fileprivate func transaction(of record: IncumbentRecord, at moment: Date) -> Transaction? {
+    fileprivate func transaction(of record: IncumbentRecord) -> Transaction? {
         let ofProduct = transactions.filter { $0.productId == record.product }
         let candidates = ofProduct.isEmpty ? transactions : ofProduct
         let exact = candidates.last { paid in

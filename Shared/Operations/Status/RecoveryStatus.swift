@@ -74,13 +74,12 @@ package struct RecoveryStatus: Sendable, Encodable, Equatable {
 
     package init(
         coverage: [AppCoverage] = [], missing: [Missing] = [], incompleteDays: [Days] = [],
-        windows: [String: Int64] = [:],
         unsettled: [Window] = [], canaries: [CanaryState] = [], postponed: [Postponed] = []
     ) {
         self.coverage = coverage
         self.missing = missing
         self.incompleteDays = incompleteDays
-        self.windows = windows
+        windows = [:]
         self.unsettled = unsettled
         self.canaries = canaries
         self.postponed = postponed

@@ -35,8 +35,6 @@ public struct RecoveryItem: Sendable, Hashable {
     public var message: String?
     /// When it was compared with the ledger.
     public var noticedAt: Date
-    /// When it reached the ledger or was rejected.
-    public var settledAt: Date?
 
     /// An item that was just compared with the ledger.
     public init(

@@ -112,7 +112,7 @@ extension RecoveryItemStore {
     static let find = Statement(
         "recovery-item-find",
         """
-        select notification_uuid, state, notification_type, subtype, reason, message, noticed_at, settled_at
+        select notification_uuid, state, notification_type, subtype, reason, message, noticed_at
         from recovery_item
         where window_id = $1::uuid and ($2::text[] is null or state = any ($2::text[]))
         order by noticed_at, notification_uuid

@@ -94,13 +94,11 @@ public struct RecoveryItemStore: Sendable {
         try await connection.execute(Self.find, window, states?.map(\.rawValue), Int64(limit)).map { row in
             let word: String = try row.value("state")
             guard let state = RecoveryItem.State(rawValue: word) else { throw UnknownWindowWord(word: word) }
-            var item = RecoveryItem(
+            return RecoveryItem(
                 window: window, notificationUUID: try row.value("notification_uuid"), state: state,
                 notificationType: try row.optional("notification_type"), subtype: try row.optional("subtype"),
                 reason: try row.optional("reason"), message: try row.optional("message"),
                 noticedAt: try row.value("noticed_at"))
-            item.settledAt = try row.optional("settled_at")
-            return item
         }
     }
 

@@ -23,14 +23,11 @@ package struct WebhookAttempt: Sendable {
     /// The beginning of the answer, without secrets; nil where there was none.
     package var answer: String?
 
-    package init(
-        _ subject: Subject, _ outcome: AttemptOutcome, at: Date, milliseconds: Int32 = 0, answer: String? = nil
-    ) {
+    package init(_ subject: Subject, _ outcome: AttemptOutcome, at: Date, milliseconds: Int32 = 0) {
         self.subject = subject
         self.outcome = outcome
         self.at = at
         self.milliseconds = milliseconds
-        self.answer = answer
     }
 
     package var endpoint: UUID {
