@@ -69,11 +69,6 @@ package struct IDTokenRules: Sendable {
     let issuer: String
     let clientId: String
 
-    package init(issuer: String, clientId: String) {
-        self.issuer = issuer
-        self.clientId = clientId
-    }
-
     package func token(
         _ text: String, keys: KeySet, nonce: String, at now: Date
     ) throws(IDTokenFault) -> IDToken {

@@ -11,14 +11,9 @@ struct ProviderSettings: Sendable {
     let nameClaim: String
     let roleClaim: String
     let roles: [String: Role]
+}
 
-    init(provider: Provider, nameClaim: String, roleClaim: String, roles: [String: Role]) {
-        self.provider = provider
-        self.nameClaim = nameClaim
-        self.roleClaim = roleClaim
-        self.roles = roles
-    }
-
+extension ProviderSettings {
     /// Nil where no issuer is configured.
     init?(_ settings: Settings<Configuration>, now: @escaping @Sendable () -> Date) throws {
         guard let issuer = settings.issuer else { return nil }

@@ -56,12 +56,6 @@ struct TestNotificationProgress: Sendable, Encodable {
     var attempts: [Attempt] = []
     var recordedAt: Date?
 
-    init(bundleId: String, environment: String, requestedAt: Date) {
-        self.bundleId = bundleId
-        self.environment = environment
-        self.requestedAt = requestedAt
-    }
-
     /// Adds Apple's status of it. This is unverified; the ledger holds what is verified.
     mutating func note(_ item: NotificationHistoryItem) {
         notificationUUID = item.signedPayload.flatMap { DeadLetterContents(signedPayload: $0).notificationUUID }

@@ -10,13 +10,9 @@ struct ImportResult: Encodable, Sendable, Equatable {
     var reason: String?
     /// Other ids that the file has for the customer.
     var aliases: [String]?
+}
 
-    init(line: Int, outcome: String, reason: String?) {
-        self.line = line
-        self.outcome = outcome
-        self.reason = reason
-    }
-
+extension ImportResult {
     init(_ row: ImportList.Row, _ mapped: ImportRun.Mapped) {
         line = row.line
         customerId = row.customerId

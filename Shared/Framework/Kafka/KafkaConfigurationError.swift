@@ -3,9 +3,6 @@ public struct KafkaConfigurationError: Error, Sendable, Hashable, CustomStringCo
     /// One sentence each, saying which setting and what to do. Never contains a secret.
     public let problems: [String]
 
-    /// For checks before librdkafka's own.
-    public init(problems: [String]) { self.problems = problems }
-
     /// One problem per line.
     public var description: String { problems.joined(separator: "\n") }
 }

@@ -180,15 +180,6 @@ package struct PipelineStatus: Sendable, Encodable {
         package var uncheckedSince: Date?
         /// Cells that the check found different from transactions and access periods.
         package var differences: Int64 = 0
-
-        package init(
-            asOf: Date? = nil, checkedAt: Date? = nil, uncheckedSince: Date? = nil, differences: Int64 = 0
-        ) {
-            self.asOf = asOf
-            self.checkedAt = checkedAt
-            self.uncheckedSince = uncheckedSince
-            self.differences = differences
-        }
     }
 
     /// A section of the screen, in the order of an operator's questions.

@@ -6,13 +6,9 @@ struct AcceptedKey: Sendable {
     var issuerId: String
     var keyId: String
     var publicKey: P256PublicKey
+}
 
-    init(issuerId: String, keyId: String, publicKey: P256PublicKey) {
-        self.issuerId = issuerId
-        self.keyId = keyId
-        self.publicKey = publicKey
-    }
-
+extension AcceptedKey {
     /// Reads `ISSUER:KEYID:FILE`, the file a `.p8` as Apple hands it out.
     init(describedBy text: String, contents: (String) throws -> String) throws {
         let parts = text.split(separator: ":", maxSplits: 2).map(String.init)
