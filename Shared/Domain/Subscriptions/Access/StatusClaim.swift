@@ -154,7 +154,7 @@ extension AccessScheduleBuilder {
         let isExplained = paid.contains {
             // In an envelope that was sent again it may be older than the renewal info.
             isStatusTransaction($0.transaction) && !$0.facts.isUpgraded
-                && (signed < renewal.signedDate
+                && (signed < renewal.signedDate || subscription.renewalVersion == statusVersion
                     || renewal.signedDate.timeIntervalSince($0.facts.signedDate) < BillingRules.oneAnswer)
                 && owner.map(\.facts.expiresDate) == $0.facts.expiresDate
                 // Charged early, and even where a later purchase took its place.
