@@ -18,7 +18,7 @@ struct ConsoleRequest: Sendable {
     let token: String
     /// Of a sign-in by the provider that this browser began.
     let attempt: String?
-    /// Whether the browser says that a page of another site led here.
+    /// True where the browser says that a page of another site led here.
     var isFromElsewhere = false
     /// The fault in the form of this page; nil where none was sent.
     var rejection: Rejection?

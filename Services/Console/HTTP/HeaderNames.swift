@@ -4,12 +4,12 @@ import Hummingbird
 typealias HTTPField = HTTPFields.Element
 
 extension HTTPFields {
-    /// Where the page that sent a request comes from, by the browser: `none` is the person; nil where the browser does not say.
+    /// The value of ``HTTPField/Name/fetchSite``: `none` is the person; nil where the browser does not say.
     var fetchSite: String? { self[values: .fetchSite].first }
 }
 
 extension HTTPField.Name {
-    /// Where the page that sent a request comes from, by the browser.
+    /// The browser says with it where the page that sent a request comes from.
     static let fetchSite = named("Sec-Fetch-Site")
 
     private static func named(_ name: String) -> HTTPField.Name {

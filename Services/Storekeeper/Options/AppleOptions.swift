@@ -15,7 +15,7 @@ extension CommandContext {
     /// The same context with a clock that is set back to Apple's where it is known to be ahead of it.
     func notAhead(of apple: AppleTime) -> CommandContext {
         var context = self
-        context.now = { [now, unmoved] in now().addingTimeInterval(min(0, apple.difference(from: unmoved()) ?? 0)) }
+        context.now = { [now, unmoved] in apple.setBack(now(), by: unmoved()) }
         return context
     }
 }

@@ -56,4 +56,14 @@ public final class AppleTime: Sendable {
         if moment < answer.moments.lowerBound { return answer.moments.lowerBound - moment }
         return min(0, answer.moments.upperBound - moment)
     }
+
+    /// A moment set back by as much as a calendar is known to be ahead of Apple's time.
+    ///
+    /// For what is asked of Apple, which takes an end in the future for now: what has not happened yet would count as
+    /// asked about, and an answer as newer than what Apple says after it.
+    ///
+    /// - Parameter calendar: what the calendar shows, which the moment may be moved from.
+    public func setBack(_ moment: Date, by calendar: Date) -> Date {
+        moment.addingTimeInterval(min(0, difference(from: calendar) ?? 0))
+    }
 }

@@ -169,7 +169,7 @@ extension FigureReportStore {
             }
         }
 
-        /// How long the periods before each column take at most, in seconds; nil where it is not known.
+        /// The longest time that the periods before each column take, in seconds; nil where it is not known.
         private func longest(of name: String) -> [TimeInterval]? {
             BillingPeriod(name).map { period in
                 (0..<Int64(Self.steps)).map { period.longest($0, in: query.environment) }

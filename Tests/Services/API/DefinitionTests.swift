@@ -57,21 +57,25 @@ struct DefinitionTests {
         }
     }
 
+    /// Stores so many more of the one definition that there is, which differ in one column.
+    private static func copy(_ numbers: ClosedRange<Int>, _ column: String, in api: RunningAPI) async throws {
+        let connection = TestDatabase.connection(api.database)
+        _ = try await connection.execute(
+            unsafeSQL: """
+                insert into entitlement_definition
+                select other.*
+                from generate_series(\(numbers.lowerBound), \(numbers.upperBound)) as number
+                cross join lateral jsonb_populate_record(
+                    (select held from entitlement_definition held limit 1), jsonb_build_object(\(column))) as other
+                """)
+        await connection.close()
+    }
+
     @Test func `Definition that was changed often is answered with its newest versions`() async throws {
         try await RunningAPI.with { api in
             let key = try await api.key(bundleIds: [SampleState.app])
             _ = try await api.send("PUT", path, key: key, json: #"{"productIds":["a"]}"#)
-            let connection = TestDatabase.connection(api.database)
-            _ = try await connection.execute(
-                unsafeSQL: """
-                    insert into entitlement_definition
-                    select later.*
-                    from generate_series(2, 150) as number
-                    cross join lateral jsonb_populate_record(
-                        (select held from entitlement_definition held limit 1),
-                        jsonb_build_object('version', number)) as later
-                    """)
-            await connection.close()
+            try await Self.copy(2...150, "'version', number", in: api)
             let put = try await api.send("PUT", path, key: key, json: #"{"productIds":["b"]}"#)
             #expect(put.status == 200 && put.json?["version"]?.int64 == 151)
             let answer = try await api.get(path, key: key)
@@ -85,17 +89,7 @@ struct DefinitionTests {
         try await RunningAPI.with { api in
             let key = try await api.key(bundleIds: [SampleState.app])
             _ = try await api.send("PUT", path, key: key, json: #"{"productIds":["a"]}"#)
-            let connection = TestDatabase.connection(api.database)
-            _ = try await connection.execute(
-                unsafeSQL: """
-                    insert into entitlement_definition
-                    select other.*
-                    from generate_series(1, 999) as number
-                    cross join lateral jsonb_populate_record(
-                        (select held from entitlement_definition held limit 1),
-                        jsonb_build_object('name', 'other' || number)) as other
-                    """)
-            await connection.close()
+            try await Self.copy(1...999, "'name', 'other' || number", in: api)
             let more = "/v1/entitlement-definitions/more"
             let refused = try await api.send("PUT", more, key: key, json: #"{"productIds":["a"]}"#)
             #expect(refused.status == 409 && refused.problem == "conflict")

@@ -44,6 +44,8 @@ public struct AccessPeriod: Sendable, Hashable {
         self.notificationUUID = notificationUUID
     }
 
+    var interval: Interval { Interval(from: startsAt, to: endsAt ?? .forever) }
+
     /// Whether the moment is in the period: its start is, its end is not.
     public func contains(_ moment: Date) -> Bool {
         startsAt <= moment && (endsAt.map { moment < $0 } ?? true)

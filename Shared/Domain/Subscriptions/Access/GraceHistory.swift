@@ -45,7 +45,7 @@ public struct GraceDenial: Sendable, Hashable {
         self.isByStatus = isByStatus
     }
 
-    /// Whether Apple signed it since it named a grace period. Of two renewal infos of one moment the one with the grace period counts.
+    /// True where Apple signed it since it named a grace period. A renewal info of the same moment without the grace period closes nothing.
     fileprivate func closes(_ grace: GracePeriod) -> Bool {
         deniedAt < grace.endsAt && (isByStatus ? grace.signedDate <= deniedAt : grace.signedDate < deniedAt)
     }
@@ -120,11 +120,10 @@ extension GracePeriod {
 }
 
 extension GraceDenial {
-    /// By the end of the period, then time; of one moment that by status comes first.
-    fileprivate static func isEarlier(_ left: Self, _ right: Self) -> Bool {
-        (left.periodEndsAt, left.deniedAt, left.isByStatus ? 0 : 1)
-            < (right.periodEndsAt, right.deniedAt, right.isByStatus ? 0 : 1)
-    }
+    /// Denials are in order of the ends of their periods, then of time; one by status precedes another of the same moment.
+    private var rank: (Date, Date, Int) { (periodEndsAt, deniedAt, isByStatus ? 0 : 1) }
+
+    fileprivate static func isEarlier(_ left: Self, _ right: Self) -> Bool { left.rank < right.rank }
 
     /// Nil where the period goes on, or may have a grace period. Status 3 is no denial: Apple retries the charge in a grace
     /// period, too.
@@ -139,9 +138,10 @@ extension GraceDenial {
         let isOfPeriod =
             event.eventType == .refunded || event.eventType == .familyAccessRevoked
             || (renewal?.renewalDate != nil && event.transaction?.additionalTransactionReason == nil)
-        let revoked = event.transaction.flatMap { isOfPeriod && $0.expiresDate == end ? $0.revokedAt : nil }.flatMap {
+        var revoked = event.transaction.flatMap { isOfPeriod && $0.expiresDate == end ? $0.revokedAt : nil }
+        if let renewal, renewal.gracePeriodExpiresDate != nil, let date = revoked, date <= renewal.signedDate {
             // Named since, the grace period outlived it: other seats of the period were paid.
-            renewal?.gracePeriodExpiresDate != nil && $0 <= renewal?.signedDate ?? $0 ? nil : $0
+            revoked = nil
         }
         let denied = min(signed, revoked ?? signed)
         // A revocation denies it also before the end, where Apple had named it early.

@@ -21,7 +21,7 @@ extension AccessScheduleBuilder {
     }
 
     mutating func add(_ grace: GrantedGrace) {
-        let taken = periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .forever) }
+        let taken = periods.map(\.interval)
         for hole in grace.interval.without(taken) {
             periods.append(
                 AccessPeriod(
@@ -65,7 +65,7 @@ extension AccessScheduleBuilder {
             productId: product)
     }
 
-    /// Whether a grace period is about the end of this period or of an unknown later one: Apple's status is 4, or the product is
+    /// True where a grace period is about the end of this period or of an unknown later one: Apple's status is 4, or the product is
     /// another one, or this period is over at the end that Apple names, or, in older payloads, the renewal info was signed in the second
     /// half of the period.
     private func isAbout(_ period: PaidPeriod, _ grace: GracePeriod) -> Bool {

@@ -28,7 +28,7 @@ enum StatusClaim {
                     period.isPurchase ? period.facts.beginning : period.facts.beginning.addingTimeInterval(-early)
                 if renewal.signedDate < charge { end = min(end, period.facts.beginning) }
             }
-            // Of a purchase and another event of one moment the purchase counts.
+            // A purchase counts before another event of the same moment.
             let ofMoment = paid.filter { $0.isPurchase && $0.facts.beginning == statusVersion.signedDate }
             if renewal.signedDate <= statusVersion.signedDate,
                 !ofMoment.contains(where: { $0.facts.transactionId == subscription.statusTransactionId }),
@@ -46,7 +46,7 @@ enum StatusClaim {
 
 extension AccessScheduleBuilder {
     /// Compares what the status claims with what the transactions explain: access beyond them is given by status (S3), and where
-    /// the two differ recovery asks Apple (S1, S2, S7, S8).
+    /// the two differ recovery asks Apple (S1, S2, S7 to S9).
     mutating func compare(_ claim: StatusClaim, with paid: [PaidPeriod], _ graces: [GrantedGrace]) {
         guard let statusVersion = subscription.statusVersion else { return }
         let signed = statusVersion.signedDate
@@ -64,7 +64,7 @@ extension AccessScheduleBuilder {
         case .access(let product, let end?):
             endOutdated(in: paid, by: statusVersion, product)
             let explained =
-                periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .forever) }
+                periods.map(\.interval)
                 + revoked(in: paid, since: statusVersion, by: subscription.renewal?.renewalDate)
             for hole in Interval(from: signed, to: end).without(explained) where hole.length >= Self.shortestHole {
                 periods.append(
@@ -100,11 +100,11 @@ extension AccessScheduleBuilder {
 
     /// The time that periods and grace periods give. A grace period that Apple named after a status is newer than it.
     private func timeGiven(by periods: [AccessPeriod], _ graces: [GrantedGrace], at signed: Date) -> [Interval] {
-        periods.map { Interval(from: $0.startsAt, to: $0.endsAt ?? .forever) }
+        periods.map(\.interval)
             + graces.filter { $0.grace.signedDate <= signed }.map(\.interval)
     }
 
-    /// Whether Apple has named another product than the period's since it signed its transaction, and before the period's end.
+    /// True where Apple has named another product than the period's since it signed its transaction, and before the period's end.
     private func isOfOtherProduct(_ period: PaidPeriod) -> Bool {
         guard let renewal = subscription.renewal, let product = renewal.productId else { return false }
         return period.facts.productId != product && period.facts.signedDate < renewal.signedDate

@@ -9,7 +9,7 @@ import Synchronization
 package final class ConnectionTable: Sendable {
     private struct Entry {
         let channel: any Channel
-        /// Whether a request had a valid key or session.
+        /// True once a request had a valid key or session.
         var isKnown = false
         /// Requests whose answer is not complete.
         var requests = 0
@@ -19,7 +19,7 @@ package final class ConnectionTable: Sendable {
 
     /// Connections at a time; one more closes idle ones.
     package let limit: Int
-    /// How long a connection may be idle before a valid key or session was sent on it, and after that.
+    /// A connection may be idle for so long before a valid key or session was sent on it, and after that.
     package let patience: (stranger: Duration, known: Duration)
     private let instant: @Sendable () -> ContinuousClock.Instant
     private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
